@@ -100,6 +100,7 @@ func TestGenerateFormats(t *testing.T) {
 		{[]string{"--regex", "a)"}, "unmatched )"},
 		{[]string{"--builtin", "yaml"}, "no built-in grammar"},
 		{[]string{"--builtin", "csv", "--root", "a"}, "no use for a root"},
+		{[]string{"--schema", ""}, "--schema is empty"}, {[]string{"--regex", ""}, "--regex is empty"}, {[]string{"--grammar", ""}, "--grammar is empty"},
 		{[]string{"--builtin", "jsonl", "--min-items", "-3"}, "must not be negative"},
 		{[]string{"--json", "--columns", "3"}, "--columns is a parameter of --builtin"},
 		{[]string{"--grammar", grammar, "--type", "A"}, "--type needs --schema"},

@@ -73,6 +73,11 @@ func (f *formatFlags) read(cmd *cobra.Command) (*format, error) {
 			return nil, err
 		}
 	}
+	for name, value := range map[string]string{"schema": f.schema, "grammar": f.grammar, "regex": f.regex, "builtin": f.builtin} {
+		if value == "" && cmd.Flags().Changed(name) { // a variable of a script that is not set, perhaps
+			return nil, fmt.Errorf("--%s is empty", name)
+		}
+	}
 	if f.root != "" && f.schema == "" {
 		return nil, fmt.Errorf("--type needs --schema with a TypeScript file")
 	}

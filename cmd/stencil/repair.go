@@ -73,6 +73,12 @@ type repairReport struct {
 }
 
 func (f *repairFlags) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case f.schema == "" && cmd.Flags().Changed("schema"):
+		return &exitError{exitWrong, errors.New("--schema is empty")}
+	case f.schema == "" && f.root != "":
+		return &exitError{exitWrong, errors.New("--type needs --schema with a TypeScript file")}
+	}
 	text, err := readInput(cmd, append(args, "-")[0])
 	if err != nil {
 		return err

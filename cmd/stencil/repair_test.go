@@ -25,6 +25,8 @@ func TestRepairCommand(t *testing.T) {
 		{"nothing", nil, exitRefused, "1:2"},
 		{"", nil, exitRefused, "the text is empty"},
 		{"{}", []string{"--schema", writeTemp(t, "bad.json", `{"type": 5}`)}, exitWrong, "bad.json"},
+		{"{}", []string{"--schema", ""}, exitWrong, "--schema is empty"},
+		{"{}", []string{"--type", "A"}, exitWrong, "--type needs --schema"},
 		{"{}", []string{"--strategy", "guess"}, exitWrong, `there is no strategy "guess"`},
 	} {
 		out, status, err := runCommand(t, c.text, append([]string{"repair"}, c.flags...)...)
