@@ -40,6 +40,7 @@ type loop struct {
 
 	learnt  *learnt // by drafters
 	prices  prices
+	shares  shares
 	suspect []*sequence // of a batch that failed to decode, to be decoded one by one
 	drafted bool        // the batch has guesses
 	crowded bool        // a batch with guesses did not fit: the next has none
@@ -150,6 +151,7 @@ func (l *loop) drop(j *job, err error) {
 	if j.lost != nil {
 		return
 	}
+	l.shares.left(j.req.Client, time.Now())
 	mine := func(s *sequence) bool { return s.job == j }
 	l.mu.Lock()
 	l.queue.remove(func(x *job) bool { return x == j })
@@ -247,7 +249,7 @@ func (l *loop) head() *sequence {
 	return l.queue.peek(func(s *sequence) bool {
 		// A further choice starts from the first one's prompt.
 		first := s.job.sequences[0]
-		return s == first || first.primed || !first.outside && first.ended
+		return (s == first || first.primed || !first.outside && first.ended) && l.mayStart(s.job.req.Client)
 	})
 }
 
@@ -666,6 +668,7 @@ func (l *loop) settle(list []*sequence) {
 				l.counts.GenerateTime += now.Sub(s.prefilled)
 			}
 			s.job.open--
+			l.shares.left(s.job.req.Client, now)
 		}
 	}
 	l.publish()

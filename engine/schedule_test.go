@@ -489,3 +489,31 @@ func TestChoicesTakeTurns(t *testing.T) {
 		t.Errorf("afterwards: %+v", s)
 	}
 }
+
+// A client with long texts leaves a place to one that sends short requests, from when it was first there until it has not been
+// there for a while.
+func TestPlaceIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, scripted.Random(1), scripted.Options{Delay: time.Millisecond}, Config{Parallel: 2})
+		long, err := e.Submit(t.Context(), Request{Client: "a", Prompt: []int32{1}, MaxTokens: 1000, Choices: 16, Sampling: noEnd})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+		for i := range 8 {
+			begun := time.Now()
+			collect(t, e, Request{Client: "b", Prompt: []int32{2}, MaxTokens: 10, Sampling: noEnd})
+			if took := time.Since(begun); i > 0 && took > 50*time.Millisecond {
+				t.Errorf("request %d took %v beside a client with many choices", i, took)
+			}
+			time.Sleep(lately / 2)
+		}
+		time.Sleep(3 * time.Second)
+		if s := e.Stats(); s.Active != 2 {
+			t.Errorf("%d texts run long after the other client has gone, want 2", s.Active)
+		}
+		if _, err := long.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -31,6 +31,11 @@ func startLlama(t *testing.T, opt models.RandomOptions, cfg engine.Config) (*eng
 
 func startLlamaServer(t *testing.T, opt models.RandomOptions, cfg engine.Config) (*engine.Engine, string, *Server) {
 	t.Helper()
+	return startLlamaWith(t, opt, cfg, Config{})
+}
+
+func startLlamaWith(t *testing.T, opt models.RandomOptions, cfg engine.Config, with Config) (*engine.Engine, string, *Server) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "random.gguf")
 	if err := models.WriteRandom(path, opt); err != nil {
 		t.Fatal(err)
@@ -44,7 +49,8 @@ func startLlamaServer(t *testing.T, opt models.RandomOptions, cfg engine.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
+	with.Log = slog.New(slog.DiscardHandler)
+	srv := New(with)
 	if err := srv.SetModel("random", e); err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +152,6 @@ func TestLlamaHangUp(t *testing.T) {
 
 // TestNeighboursLlama is TestNeighbours on llama.cpp.
 func TestNeighboursLlama(t *testing.T) {
-	_, url := startLlama(t, models.RandomOptions{}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 4096}})
+	_, url, _ := startLlamaWith(t, models.RandomOptions{}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 4096}}, Config{Access: neighbourKeys})
 	testNeighbours(t, url)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -256,28 +257,32 @@ func neighbours(t *testing.T, url string, most int, done <-chan struct{}) []time
 func TestNeighbours(t *testing.T) {
 	_, url := start(t, setup{
 		eng: engine.Config{Parallel: 4}, cfg: Config{
-			SchemaLimits: schema.Limits{Time: 500 * time.Millisecond},
-			Access:       access.Config{Keys: []string{"honest0", "honest1", "honest2", "hostile"}},
+			SchemaLimits: schema.Limits{Time: 500 * time.Millisecond}, Access: neighbourKeys,
 		},
 	})
 	testNeighbours(t, url)
 }
 
-// sampled is the n for which the short run takes every nth kind of hostile request.
+// neighbourKeys tell the clients apart.
+var neighbourKeys = access.Config{Keys: []string{"honest0", "honest1", "honest2", "hostile"}}
+
+// sampled is one of how many kinds of hostile requests the short run takes.
 const sampled = 4
 
 func testNeighbours(t *testing.T, url string) {
 	long, _ := time.ParseDuration(os.Getenv("STENCIL_NEIGHBOURS"))
-	alone := neighbours(t, url, 20, nil)
-	if len(alone) == 0 {
+	only := os.Getenv("STENCIL_NEIGHBOURS_KINDS") // a list of names, with commas
+	if len(neighbours(t, url, 20, nil)) == 0 {
 		t.Fatal("no honest request was answered")
 	}
+	SpareThreads() // as serve does
 	kinds := hostile(t)
 	if len(kinds) < 60 {
 		t.Fatalf("%d kinds of hostile requests", len(kinds))
 	}
+	var rows []beside
 	for i, name := range slices.Sorted(maps.Keys(kinds)) {
-		if long == 0 && i%sampled != 0 {
+		if long == 0 && i%sampled != 0 || only != "" && !slices.Contains(strings.Split(only, ","), name) {
 			continue
 		}
 		request := kinds[name]
@@ -285,6 +290,15 @@ func testNeighbours(t *testing.T, url string) {
 			body, err := json.Marshal(request)
 			if err != nil {
 				t.Fatal(err)
+			}
+			during := func(d time.Duration) []time.Duration {
+				done := make(chan struct{})
+				time.AfterFunc(d, func() { close(done) })
+				return neighbours(t, url, 0, done)
+			}
+			row := beside{kind: name}
+			if long > 0 {
+				row.alone = during(long / 2) // again for each: other programs of the machine come and go
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -304,22 +318,42 @@ func testNeighbours(t *testing.T, url string) {
 					}
 				})
 			}
-			most, done := 3, make(chan struct{})
 			if long > 0 {
-				most = 0
-				time.AfterFunc(long, func() { close(done) })
+				row.times = during(long)
+			} else {
+				neighbours(t, url, 3, nil)
 			}
-			times := neighbours(t, url, most, done)
 			cancel()
 			attack.Wait()
 			hungUp := time.Now()
-			poll.Until(func() bool { return working() == "" }) // work that continues without a client
-			idle := time.Since(hungUp).Round(time.Millisecond)
-			if long > 0 {
-				t.Logf("idle %v after the end; p99 %v, alone %v; the longest %v, alone %v; %d requests; the hostile ones %d", idle, quantile(times, 0.99), quantile(alone, 0.99), quantile(times, 1), quantile(alone, 1), len(times), last.Load())
-			}
+			poll.Until(func() bool { return working() == "" }) // what goes on working for nobody
+			row.idle, row.status = time.Since(hungUp), int(last.Load())
+			rows = append(rows, row)
 		})
 	}
+	if long > 0 {
+		slices.SortFunc(rows, func(a, b beside) int { return cmp.Compare(b.ratio(), a.ratio()) })
+		for _, r := range rows {
+			t.Log(r)
+		}
+	}
+}
+
+// beside is what honest clients noticed of a kind of hostile request.
+type beside struct {
+	kind         string
+	alone, times []time.Duration
+	idle         time.Duration // until nobody worked any more
+	status       int           // of the last hostile answer, 0 if there was none
+}
+
+func (b beside) ratio() float64 {
+	return float64(quantile(b.times, 0.99)) / float64(max(1, quantile(b.alone, 0.99)))
+}
+
+func (b beside) String() string {
+	return fmt.Sprintf("%4.1f × p99 %v of %v alone; longest %v of %v; %d requests of %d; idle after %v; %d %s", b.ratio(), quantile(b.times, 0.99), quantile(b.alone, 0.99),
+		quantile(b.times, 1), quantile(b.alone, 1), len(b.times), 2*len(b.alone), b.idle.Round(time.Millisecond), b.status, b.kind)
 }
 
 // working returns the stack of a goroutine that compiles, follows or checks a constraint, "" if none does.

@@ -3,6 +3,7 @@ package llama
 import (
 	"bufio"
 	"bytes"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,9 @@ import (
 // That is fastest as long as each has a core of its own; when another program
 // takes one of the cores for a while, all others spin meanwhile. So as many
 // threads compute as there are cores that no other program uses.
+
+// cores is how many the process may use. A server lets Go run more threads than that later on.
+var cores = runtime.GOMAXPROCS(0)
 
 // parseCPUList parses a list in the kernel's format, such as "0-3,8".
 func parseCPUList(list string) []int {

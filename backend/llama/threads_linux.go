@@ -9,7 +9,7 @@ import (
 
 // defaultThreads returns the default number of threads for decoding.
 func defaultThreads() int {
-	return min(runtime.GOMAXPROCS(0), physicalCores())
+	return min(cores, physicalCores())
 }
 
 // physicalCores counts the cores; hyper-threads of one core count once,

@@ -2,8 +2,6 @@
 
 package llama
 
-import "runtime"
-
 // defaultThreads returns the default number of threads for decoding. The load
 // of other programs is unknown here, so one core is left free for them.
-func defaultThreads() int { return max(1, runtime.GOMAXPROCS(0)-1) }
+func defaultThreads() int { return max(1, cores-1) }

@@ -203,6 +203,7 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
+	server.SpareThreads()
 	go func() { served <- srv.Serve(serving, l, f.grace) }()
 
 	if f.upstream.given() && f.model.path == "" && !f.hub.given() {

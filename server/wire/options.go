@@ -135,7 +135,9 @@ func alternatives(schemas []map[string]any) []string {
 	for _, s := range schemas {
 		if list, ok := s["enum"].([]any); ok {
 			for _, v := range list {
-				add(v)
+				if add(v); len(out) > maxAlternatives {
+					return nil
+				}
 			}
 			continue
 		}
