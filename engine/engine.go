@@ -179,7 +179,7 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 	}
 	e.workers = newWorkers(cfg.Parallel, e.signal)
 	e.base, e.cancelBase = context.WithCancel(context.Background())
-	go (&loop{Engine: e, learnt: newLearnt(), shares: shares{}}).run()
+	go (&loop{Engine: e, learnt: newLearnt()}).run()
 	return e, nil
 }
 

@@ -61,6 +61,7 @@ const worthHelp = 30 * time.Microsecond
 func (l *loop) run() {
 	runtime.LockOSThread()
 	l.away.loop, l.seats.loop = l, l
+	l.shares = shares{l, make(map[string]time.Time)}
 	defer close(l.stopped)
 	defer l.reads.Wait()
 	defer l.cancelBase()
@@ -249,7 +250,7 @@ func (l *loop) head() *sequence {
 	return l.queue.peek(func(s *sequence) bool {
 		// A further choice starts from the first one's prompt.
 		first := s.job.sequences[0]
-		return (s == first || first.primed || !first.outside && first.ended) && l.mayStart(s.job.req.Client)
+		return (s == first || first.primed || !first.outside && first.ended) && l.shares.mayStart(s.job.req.Client)
 	})
 }
 

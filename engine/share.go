@@ -9,20 +9,24 @@ import "time"
 const lately = time.Second
 
 // shares knows which clients were there lately.
-type shares map[string]time.Time
+type shares struct {
+	loop *loop
+	seen map[string]time.Time
+}
 
 // left notes that something of a client has ended.
 func (x shares) left(client string, now time.Time) {
-	for c, when := range x {
+	for c, when := range x.seen {
 		if now.Sub(when) > lately {
-			delete(x, c)
+			delete(x.seen, c)
 		}
 	}
-	x[client] = now
+	x.seen[client] = now
 }
 
 // mayStart reports whether another sequence of a client may get a place now. The queue's lock is held.
-func (l *loop) mayStart(client string) bool {
+func (x shares) mayStart(client string) bool {
+	l := x.loop
 	mine, others := 0, make(map[string]bool)
 	is := func(c string) {
 		if c != client {
@@ -44,7 +48,7 @@ func (l *loop) mayStart(client string) bool {
 		is(c.client)
 	}
 	now := time.Now()
-	for c, when := range l.shares {
+	for c, when := range x.seen {
 		if now.Sub(when) <= lately {
 			is(c)
 		}

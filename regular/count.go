@@ -9,7 +9,7 @@ func (m *Machine) Count(q State, limit int) int {
 		return 0
 	}
 	s := m.store
-	s.lock()
+	m.lock()
 	defer s.mu.Unlock()
 	n := s.count(m.at(q).expr, limit)
 	if s.err != nil {
@@ -42,6 +42,7 @@ func (s *searches) count(e Expr, limit int) int {
 				ahead[d.to] = min(limit, ahead[d.to]+more)
 				pending = min(limit, pending+more)
 			}
+			s.spend(visitWork)
 			if steps++; steps > s.limits.Steps || s.err != nil {
 				s.fail("Steps", s.limits.Steps)
 				return limit

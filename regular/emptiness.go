@@ -143,6 +143,7 @@ func (s *searches) lengthWalk(core Expr, least, most int32) bool {
 				next = append(next, d.to)
 			}
 		}
+		s.spend(visitWork * len(next))
 		if steps += len(next); steps > s.limits.Steps {
 			s.fail("Steps", s.limits.Steps)
 			return true

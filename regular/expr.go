@@ -96,6 +96,7 @@ type Store struct {
 	mu sync.Mutex
 	searches
 
+	report   func(n int) // of the Store's own operations
 	patterns map[string]Expr
 	formats  map[string]Expr
 	machines map[Expr]*Machine
@@ -107,6 +108,8 @@ type Store struct {
 type exprs struct {
 	limits Limits
 	work   int // of the current operation, see spend
+	told   int // how much of it step has been told
+	step   func(n int)
 	err    error
 
 	blocks   []*nodeBlock // never moved, so that pointers to nodes stay valid
@@ -186,17 +189,41 @@ func (s *Store) Nodes() int {
 	return s.size
 }
 
+// Report has step told of the work of the Store's operations from now on, in the units of Limits.Work, every some
+// microseconds. It may panic: what an operation has not finished then is forgotten, and the Store stays as good as it was.
+// The Store's machines have reports of their own: see [Machine.Reporting].
+func (s *Store) Report(step func(n int)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report = step
+}
+
 // lock starts an operation.
 func (s *Store) lock() {
 	s.mu.Lock()
-	s.work = 0
+	s.begin(s.report)
 }
+
+// begin gives an operation its work, and throws away what one has left that ended with a panic.
+func (s *Store) begin(step func(n int)) {
+	s.work, s.told, s.step = 0, 0, step
+	s.openRecs = 0
+	x := &s.scratch
+	x.exprs, x.classes, x.nots, x.edges, x.ranges, x.lists = x.exprs[:0], x.classes[:0], x.nots[:0], x.edges[:0], x.ranges[:0], x.lists[:0]
+}
+
+// tellEvery is how much work passes between reports.
+const tellEvery = 256
 
 // spend reports whether an operation may combine n more expressions. An operation
 // without a bound would block all other users of the Store.
 func (s *exprs) spend(n int) bool {
 	if s.work += n; s.work > s.limits.Work {
 		s.fail("Work", s.limits.Work)
+	}
+	if more := s.work - s.told; more >= tellEvery && s.step != nil {
+		s.told = s.work
+		s.step(more)
 	}
 	return s.err == nil
 }

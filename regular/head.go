@@ -15,7 +15,7 @@ func (m *Machine) Head(q State) (set []runes.Range, max int) {
 		return nil, 0
 	}
 	s := m.store
-	s.lock()
+	m.lock()
 	defer s.mu.Unlock()
 	h := s.head(m.at(q).expr)
 	if s.err != nil || h.class == exprEmpty || h.most <= 0 {
@@ -37,7 +37,7 @@ func (m *Machine) Room(q State) (n int, ok bool) {
 		return 0, false
 	}
 	s := m.store
-	s.lock()
+	m.lock()
 	defer s.mu.Unlock()
 	e := m.at(q).expr
 	if e == exprAny {

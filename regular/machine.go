@@ -28,7 +28,22 @@ type Edge struct {
 // other, with the same meaning.
 type Machine struct {
 	*states
-	start State
+	start  State
+	report func(n int) // of its operations; nil: nobody is told
+}
+
+// Reporting returns the machine as one whose operations tell step of their work, as [Store.Report] says.
+func (m *Machine) Reporting(step func(n int)) *Machine {
+	return &Machine{m.states, m.start, step}
+}
+
+// Like returns the machine with the reports of another one.
+func (m *Machine) Like(other *Machine) *Machine { return m.Reporting(other.report) }
+
+// lock begins an operation.
+func (m *Machine) lock() {
+	m.store.mu.Lock()
+	m.store.begin(m.report)
 }
 
 // states holds the states of a Store, which are created on demand. Blocks never
@@ -69,8 +84,14 @@ type bounded struct {
 // Compile returns the machine of e, the same one for the same expression. The
 // error is a *LimitError: of the Store, or of the search for a string of e.
 func (s *Store) Compile(e Expr) (*Machine, error) {
-	s.lock()
+	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.compile(e, s.report)
+}
+
+// compile is Compile for somebody who holds the lock.
+func (s *Store) compile(e Expr, report func(n int)) (*Machine, error) {
+	s.begin(report)
 	if m := s.machines[e]; m != nil {
 		return m, nil
 	}
@@ -84,7 +105,7 @@ func (s *Store) Compile(e Expr) (*Machine, error) {
 		s.states = &states{store: s}
 		s.states.blocks.Store(new([]*block))
 	}
-	m := &Machine{s.states, s.states.of(e)}
+	m := &Machine{states: s.states, start: s.states.of(e)}
 	if s.err != nil {
 		m.fail(s.err)
 		return nil, s.err
@@ -145,7 +166,7 @@ func (m *states) fail(err error) {
 }
 
 // visit returns a state with its successors, which it creates if necessary.
-func (m *states) visit(q State) *state {
+func (m *Machine) visit(q State) *state {
 	st := m.at(q)
 	if st.ascii.Load() == nil {
 		m.make(st)
@@ -153,9 +174,9 @@ func (m *states) visit(q State) *state {
 	return st
 }
 
-func (m *states) make(st *state) {
+func (m *Machine) make(st *state) {
 	s := m.store
-	s.lock()
+	m.lock()
 	defer s.mu.Unlock()
 	if st.ascii.Load() != nil {
 		return
@@ -337,7 +358,7 @@ func (m *Machine) Shortest(q State) string {
 		return ""
 	}
 	s := m.store
-	s.lock()
+	m.lock()
 	defer s.mu.Unlock()
 	e := m.at(q).expr
 	if int(s.node(e).lengths.lo) > s.limits.Text {

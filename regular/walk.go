@@ -10,6 +10,9 @@ type walk struct {
 	queue  []waiting      // a heap
 }
 
+// visitWork is the work of a visit.
+const visitWork = 8
+
 // visit is an expression that was reached.
 type visit struct {
 	e     Expr
@@ -45,7 +48,7 @@ func (w *walk) run(e Expr, stop func(Expr) bool) (at int32, done bool) {
 			}
 			last = d.to
 		}
-		if len(w.visits) > w.steps || w.s.err != nil {
+		if w.s.spend(visitWork); len(w.visits) > w.steps || w.s.err != nil {
 			return -1, false
 		}
 	}

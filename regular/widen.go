@@ -9,21 +9,32 @@ func (m *Machine) Loosen(q State, n int) (*Machine, State) {
 	if q == Dead || n < 1 || n >= maxCount/4 {
 		return m, q
 	}
-	s := m.store
-	s.lock()
-	e := m.at(q).expr
-	l := loosener{s: s, n: int32(n), done: map[Expr]Expr{}}
-	out := l.top(e)
-	bad := s.err != nil
-	s.mu.Unlock()
-	if out == e || bad {
+	out, ok := m.loosened(q, int32(n))
+	if !ok {
 		return m, q
 	}
-	to, err := s.Compile(out)
+	to, err := m.compiled(out)
 	if err != nil || to.Start() == Dead {
 		return m, q
 	}
-	return to, to.Start()
+	return to.Like(m), to.Start()
+}
+
+func (m *Machine) compiled(e Expr) (*Machine, error) {
+	m.store.mu.Lock()
+	defer m.store.mu.Unlock()
+	return m.store.compile(e, m.report)
+}
+
+// loosened returns another expression for the state's, if there is one.
+func (m *Machine) loosened(q State, n int32) (out Expr, ok bool) {
+	s := m.store
+	m.lock()
+	defer s.mu.Unlock()
+	e := m.at(q).expr
+	l := loosener{s: s, n: n, done: map[Expr]Expr{}}
+	out = l.top(e)
+	return out, out != e && s.err == nil
 }
 
 type loosener struct {

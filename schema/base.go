@@ -22,6 +22,8 @@ type base struct {
 	err   error
 	meter *meter.Meter // of all work on the schema; it may be nil
 
+	machines map[regular.Expr]*regular.Machine
+
 	guesses guesses
 }
 
@@ -41,7 +43,8 @@ func (b *base) firm(since guesses, answer bool) bool {
 }
 
 func newBase(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) *base {
-	b := &base{doc: doc, opt: opt, lang: lang, goals: logic.NewGoals(), meter: m}
+	b := &base{doc: doc, opt: opt, goals: logic.NewGoals(), meter: m, machines: map[regular.Expr]*regular.Machine{}}
+	b.lang = lang.Reporting(b.languages)
 	b.goals.Meter = m
 	b.forms = logic.NewForms(&b.goals)
 	return b
@@ -57,8 +60,12 @@ func (b *base) fail(err error) {
 // machine returns the automaton of a language. If it exceeds a limit, the result
 // accepts no strings.
 func (b *base) machine(e regular.Expr) *regular.Machine {
+	if m := b.machines[e]; m != nil && m.Err() == nil {
+		return m
+	}
 	m, err := b.lang.Machine(e)
 	b.meter.Step(16)
+	b.machines[e] = m
 	if err == nil {
 		err = m.Err()
 	}
@@ -67,6 +74,11 @@ func (b *base) machine(e regular.Expr) *regular.Machine {
 	}
 	return m
 }
+
+// languages is told of the work on languages, of which a step of the meter has about this much.
+func (b *base) languages(n int) { b.meter.Step(1 + n/languageWork) }
+
+const languageWork = 16
 
 // limit records that a limit was exceeded.
 func (b *base) limit(name string, n int) {

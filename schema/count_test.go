@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,5 +52,31 @@ func TestCountValues(t *testing.T) {
 		if _, err := compile(n + 1); !errors.As(err, &unsatisfiable) {
 			t.Errorf("%d of %s: %v", n+1, c.items, err)
 		}
+	}
+}
+
+// looks ends when it has been looked at so often.
+type looks struct {
+	context.Context
+	left *int
+}
+
+func (l looks) Err() error {
+	if *l.left--; *l.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// What a pattern asks of languages is work like any other, during which its client may hang up.
+func TestPatternsLookAtTheContext(t *testing.T) {
+	s, err := Compile([]byte(`{"type": "string", "minLength": 120, "pattern": "^((([a-z ]{1,1000}){1,1000},?){1,1000}x?){1,1000}$"}`), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, left := s.Grammar(byteVocab(t)).NewMatcher(), 10
+	m.Bind(looks{t.Context(), &left})
+	if m.ShortestCompletion(); left >= 0 {
+		t.Errorf("in a search with more than a million steps the context was looked at %d times", 10-left)
 	}
 }

@@ -11,6 +11,12 @@ import (
 // serve the others. The shared pool is replaced once it has grown large. A Pool
 // is safe for concurrent use.
 type Pool struct {
+	*pool
+	report func(n int) // of the work of operations; nil: nobody is told
+}
+
+// pool is what all users of a Pool have in common.
+type pool struct {
 	mu         sync.Mutex
 	store      *regular.Store
 	Any, Empty regular.Expr // all strings and none
@@ -61,12 +67,12 @@ func New() *Pool { return NewWithin(regular.Limits{Nodes: maxNodes}) }
 
 // NewWithin returns an empty pool with other limits.
 func NewWithin(limits regular.Limits) *Pool {
-	l := &Pool{
+	l := &Pool{pool: &pool{
 		store:    regular.NewStore(limits),
 		machines: map[regular.Expr]*regular.Machine{},
 		patterns: map[string]patternResult{},
 		formats:  map[string]formatResult{},
-	}
+	}}
 	l.Any, l.Empty = l.store.Any(), l.store.Empty()
 	// The empty language needs nothing that a limit could refuse.
 	l.nothing, _ = l.store.Compile(l.Empty)
@@ -91,10 +97,20 @@ func Renew() *Pool {
 	return shared
 }
 
+// Reporting returns the pool for somebody who is told of the work of operations, of the machines' too, as
+// [regular.Store.Report] says: step may panic, and spoils nothing for others.
+func (l *Pool) Reporting(step func(n int)) *Pool { return &Pool{l.pool, step} }
+
+// lock begins an operation.
+func (l *Pool) lock() {
+	l.mu.Lock()
+	l.store.Report(l.report)
+}
+
 // Pattern returns the strings that a regular expression of ECMA-262 matches. The
 // error is one of package regular.
 func (l *Pool) Pattern(text string) (regular.Expr, error) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	if r, ok := l.patterns[text]; ok {
 		return r.expr, r.err
@@ -106,7 +122,7 @@ func (l *Pool) Pattern(text string) (regular.Expr, error) {
 
 // Format returns the language of a format; ok is false if the format is unknown.
 func (l *Pool) Format(name string) (regular.Expr, bool) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	if r, ok := l.formats[name]; ok {
 		return r.expr, r.ok
@@ -118,28 +134,28 @@ func (l *Pool) Format(name string) (regular.Expr, bool) {
 
 // And returns the intersection of languages.
 func (l *Pool) And(list ...regular.Expr) regular.Expr {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return l.store.And(list...)
 }
 
 // Or returns the union of languages.
 func (l *Pool) Or(list ...regular.Expr) regular.Expr {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return l.store.Or(list...)
 }
 
 // Not returns the complement of a language.
 func (l *Pool) Not(e regular.Expr) regular.Expr {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return l.store.Not(e)
 }
 
 // Strings returns the language of the listed strings.
 func (l *Pool) Strings(list []string) regular.Expr {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	if len(list) == 1 {
 		return l.store.Literal(list[0])
@@ -149,7 +165,7 @@ func (l *Pool) Strings(list []string) regular.Expr {
 
 // Least returns the number of characters in the shortest strings of a language.
 func (l *Pool) Least(e regular.Expr) int {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return l.store.Least(e)
 }
@@ -157,7 +173,7 @@ func (l *Pool) Least(e regular.Expr) int {
 // Length returns the strings of least to most characters; most < 0 means any
 // number.
 func (l *Pool) Length(least, most int) regular.Expr {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	return l.store.Length(least, most)
 }
@@ -165,15 +181,18 @@ func (l *Pool) Length(least, most int) regular.Expr {
 // Machine returns the automaton of a language. If a limit is exceeded while
 // compiling, it returns an error and an automaton that accepts no strings.
 func (l *Pool) Machine(e regular.Expr) (*regular.Machine, error) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
-	if m, ok := l.machines[e]; ok {
-		return m, nil
+	m, ok := l.machines[e]
+	if !ok {
+		var err error
+		if m, err = l.store.Compile(e); err != nil {
+			return l.nothing, err
+		}
+		l.machines[e] = m
 	}
-	m, err := l.store.Compile(e)
-	if err != nil {
-		return l.nothing, err
+	if l.report != nil {
+		m = m.Reporting(l.report)
 	}
-	l.machines[e] = m
 	return m, nil
 }

@@ -32,7 +32,7 @@ func (t *Tables) InString(m *regular.Machine, q regular.State, strict bool) *Str
 	if l.All == nil {
 		l.All = l.Extra
 		if l.Irregular {
-			odd := t.escapedTokens(l.m, l.q, strict)
+			odd := t.escapedTokens(l.m.Like(m), l.q, strict)
 			l.All = slices.Concat(l.Extra, odd)
 			t.grow(4 * len(l.All))
 		}
@@ -73,7 +73,7 @@ func (t *Tables) plainText(m *regular.Machine, q regular.State, strict bool) *St
 			}
 		}
 		l.Closers, l.NoCloser = closers.accepted(to, at)
-		l.m, l.q = to, at
+		l.m, l.q = to.Reporting(nil), at
 		texts[loose] = l
 		t.grow(96 + 4*len(l.Extra) + 8*len(l.Closers))
 	}
