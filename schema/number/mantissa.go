@@ -278,7 +278,7 @@ func (a *Automaton) live(n *node) bool {
 		}
 		return a.reach(n, least, math.MaxInt32, unlimited)
 	}
-	left := a.digits - int(n.digits)
+	left := max(0, a.digits-int(n.digits)) // zeros may go on beyond them
 	if n.kind == kindWhole {
 		if a.reach(n, 0, s.whole-int(n.digits), left) {
 			return true
