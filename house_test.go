@@ -134,6 +134,7 @@ const architecture = `
 	# Data for tests; no package but internal/fetchmodels imports it.
 	github.com/ulikunitz/xz < internal/shared;
 	NONE < internal/realmodels, internal/poll, internal/packages, internal/boltfile/damage;
+	vocab < internal/mutants;
 	internal/realmodels, models < internal/fetchmodels;
 `
 
@@ -144,6 +145,7 @@ const testImports = `
 	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
 	internal/realmodels < chat, models, backend/llama, server, docs;
 	internal/packages < docs, server/clients, schemafrom, cmd/stencil/binary;
+	internal/mutants < backend/llama, cmd/stencil;
 	internal/boltfile/damage < internal/boltfile, agent/outcomes, server/stored;
 	internal/poll < internal/boltfile, backend/llama, embedding, engine, engine/promptcache, bench, server, cmd/stencil/download;
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,75 +12,12 @@ import (
 	"testing"
 
 	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/internal/mutants"
 	"github.com/stencil-json/stencil/models"
-	"github.com/stencil-json/stencil/vocab"
 )
 
-// A part is a field in the header of a GGUF file.
-type part struct {
-	what     string // such as "llama.block_count"
-	at, size int    // in bytes
-}
-
-// headerParts parses a well-formed header. Only a few elements of a long array are
-// parts, so that a vocabulary is not a larger target than the rest.
-func headerParts(data []byte) []part {
-	const few = 4
-	var out []part
-	at := 8
-	number := func(what string, size int) uint64 {
-		out = append(out, part{what, at, size})
-		var b [8]byte
-		copy(b[:], data[at:at+size])
-		at += size
-		return binary.LittleEndian.Uint64(b[:])
-	}
-	text := func(what string) string {
-		n := int(number("length of "+what, 8))
-		if n > 0 {
-			out = append(out, part{what, at, n})
-		}
-		at += n
-		return string(data[at-n : at])
-	}
-	sizes := map[vocab.ValueType]int{
-		vocab.TypeUint8: 1, vocab.TypeInt8: 1, vocab.TypeUint16: 2, vocab.TypeInt16: 2, vocab.TypeUint32: 4, vocab.TypeInt32: 4,
-		vocab.TypeFloat32: 4, vocab.TypeBool: 1, vocab.TypeUint64: 8, vocab.TypeInt64: 8, vocab.TypeFloat64: 8,
-	}
-	nTensors, nKeys := number("tensors", 8), number("keys", 8)
-	for range nKeys {
-		key := text("key")
-		typ := vocab.ValueType(number("type of "+key, 4))
-		n := uint64(1)
-		if typ == vocab.TypeArray {
-			typ = vocab.ValueType(number("elements' type of "+key, 4))
-			n = number("length of "+key, 8)
-		}
-		kept := len(out)
-		for range n {
-			if typ == vocab.TypeString {
-				text(key)
-			} else {
-				number(key, sizes[typ])
-			}
-		}
-		if len(out) > kept+2*few {
-			out = slices.Delete(out, kept+few, len(out)-few)
-		}
-	}
-	for range nTensors {
-		name := text("tensor's name")
-		for d := range number("dimensions of "+name, 4) {
-			number(fmt.Sprintf("dimension %d of %s", d, name), 8)
-		}
-		number("type of "+name, 4)
-		number("offset of "+name, 8)
-	}
-	return append(out, part{"end", at, 0})
-}
-
-// TestCheck sets single fields of a model file to values with which llama.cpp
-// would end the process or read out of bounds.
+// TestCheck sets one thing in a model file to what llama.cpp would end the process
+// over, or read beyond the end of something.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	number := func(n uint32) []byte { return binary.LittleEndian.AppendUint32(nil, n) }
@@ -111,13 +47,13 @@ func TestCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := b.Bytes()
-		parts := headerParts(data)
-		i := slices.IndexFunc(parts, func(p part) bool { return p.what == c.what })
+		parts := mutants.Parts(data)
+		i := slices.IndexFunc(parts, func(p mutants.Part) bool { return p.What == c.what })
 		if i < 0 {
 			t.Errorf("%s has no %s", c.arch, c.what)
 			continue
 		}
-		copy(data[parts[i].at:], c.value)
+		copy(data[parts[i].At:], c.value)
 		path := filepath.Join(dir, "checked.gguf")
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
