@@ -58,12 +58,13 @@ func (f *serveFlags) checkResponses() error {
 	return nil
 }
 
-// openResponses opens the file of stored responses and returns a function that closes it. If the file can't be written,
-// responses are kept in memory.
+// openResponses opens the file of stored responses and returns a function that closes it. A file that was named and
+// can't be written is an error: its owner relies on it.
 func openResponses(srv *server.Server, log *slog.Logger) (func(), error) {
-	if err := srv.OpenResponses(); boltfile.Unwritable(err) {
-		log.Error("responses are kept in memory until the server is restarted: --responses-store can't be written", "error", err)
-	} else if err != nil {
+	if err := srv.OpenResponses(); err != nil {
+		if boltfile.Unwritable(err) {
+			err = fmt.Errorf("%w; without --responses-store the server keeps responses in memory", err)
+		}
 		return nil, err
 	}
 	return func() {
@@ -200,8 +201,8 @@ func (f *feedbackPath) Set(path string) error {
 func (f *feedbackPath) Type() string { return "file" }
 
 // open returns a server that stores outcomes in the file of the flags, and a function that closes the file. A failure to
-// open a file that was given is an error, unless the place can't be written. The default file may be in use by another
-// server on this machine; then the error is logged, and /feedback reports it.
+// open a file that was named is an error. The default file may be in use by another server on this machine; then the
+// error is logged, and /feedback reports it.
 func (f *feedbackFlags) open(cfg server.Config, log *slog.Logger) (*server.Server, func(), error) {
 	cfg.Feedback = f.path
 	homeless := false
@@ -226,7 +227,7 @@ func (f *feedbackFlags) open(cfg server.Config, log *slog.Logger) (*server.Serve
 	case !f.given:
 		log.Warn("outcomes are not stored; choose another file with --feedback", "error", err)
 	case boltfile.Unwritable(err):
-		log.Error("outcomes are not stored until the server is restarted: --feedback can't be written", "error", err)
+		return nil, nil, fmt.Errorf("%w; with --feedback off the server stores no outcomes", err)
 	default:
 		return nil, nil, err
 	}
