@@ -1,0 +1,163 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/engine"
+)
+
+// pipes is a listener whose connections are pipes, of which there may be more than files.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.done) })
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+// dial returns the client's end of a new connection.
+func (p *pipes) dial() net.Conn {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client
+}
+
+// servePipes serves a scripted model until the returned function is called.
+func servePipes(t *testing.T) (*pipes, func()) {
+	t.Helper()
+	e, err := engine.New(scripted.New(loadVocab(t), scripted.Random(11), scripted.Options{}), engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := New(Config{Log: slog.New(slog.DiscardHandler)})
+	if err := srv.SetModel("tiny", e); err != nil {
+		t.Fatal(err)
+	}
+	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ctx, l, 0) }()
+	return l, func() {
+		stop()
+		<-served // clients that send nothing more are cut off
+		e.Close()
+	}
+}
+
+// askPipe asks for a text over a connection of its own.
+func askPipe(l *pipes) (status int, err error) {
+	c := l.dial()
+	defer c.Close()
+	const body = `{"prompt": "x", "max_tokens": 3}`
+	if _, err := fmt.Fprintf(c, "POST /generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body); err != nil {
+		return 0, err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, err
+}
+
+// Ten thousand connections that say nothing, or break off in their headers or bodies, keep nobody from an answer, and nothing
+// is left of them.
+func TestManyConnections(t *testing.T) {
+	l, stop := servePipes(t)
+	defer stop()
+	if status, err := askPipe(l); status != http.StatusOK || err != nil {
+		t.Fatal(status, err)
+	}
+	now := func() held { return heldNow(http.DefaultClient) }
+	before := now()
+	const n = 10_000
+	conns := make([]net.Conn, n)
+	for i := range conns {
+		conns[i] = l.dial()
+		begun := []string{"", "POST /generate HTT", "POST /generate HTTP/1.1\r\nHost: localhost\r\nX: ", "POST /generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{\"prompt\": \""}[i%4]
+		if _, err := io.WriteString(conns[i], begun); err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+	}
+	for range 20 {
+		if status, err := askPipe(l); status != http.StatusOK || err != nil {
+			t.Errorf("a request beside %d connections: %d, %v", n, status, err)
+		}
+	}
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	each := int(m.HeapAlloc+m.StackInuse-before.bytes) / n
+	t.Logf("%d bytes for each connection", each)
+	if each > 64<<10 {
+		t.Errorf("a connection takes %d bytes", each)
+	}
+	for _, c := range conns {
+		c.Close()
+	}
+	clear(conns)
+	if after := now(); after.goroutines > before.goroutines+20 || after.bytes > before.bytes+64<<20 {
+		t.Errorf("afterwards %d goroutines and %d bytes, before %d and %d", after.goroutines, after.bytes, before.goroutines, before.bytes)
+	}
+	if status, err := askPipe(l); status != http.StatusOK || err != nil {
+		t.Error(status, err)
+	}
+}
+
+// Who sends a byte now and then is cut off, in the headers after 10 s and in the body after a minute.
+func TestSlowClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, stop := servePipes(t)
+		defer stop()
+		for _, c := range []struct {
+			begun, answer string
+			within        time.Duration
+		}{
+			{"POST /generate HTTP/1.1\r\nX: ", "", headerTimeout},
+			{"POST /generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n", "408 Request Timeout", bodyTimeout},
+		} {
+			conn, begun := l.dial(), time.Now()
+			go func() {
+				_, err := io.WriteString(conn, c.begun)
+				for ; err == nil; _, err = io.WriteString(conn, "x") {
+					time.Sleep(time.Second)
+				}
+			}()
+			answer, err := io.ReadAll(conn)
+			if took := time.Since(begun); err != nil || !strings.Contains(string(answer), c.answer) || took < c.within || took > c.within+2*time.Second {
+				t.Errorf("%q: ended after %v with %q, %v", c.begun, took, answer, err)
+			}
+			conn.Close()
+			if status, err := askPipe(l); status != http.StatusOK || err != nil {
+				t.Errorf("afterwards: %d, %v", status, err)
+			}
+		}
+	})
+}
