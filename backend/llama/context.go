@@ -130,7 +130,7 @@ func newContext(m *model, p backend.ContextParams) (*cContext, error) {
 	c.pin.Pin(c.abort)
 	var cerr C.struct_stencil_error
 	cp := &C.struct_stencil_ctx_params{
-		n_ctx:           C.int32_t(m.file.firstCells(p)),
+		n_ctx:           C.int32_t(max(m.file.firstCells(p), p.MaxSeqs)),
 		n_batch:         C.int32_t(p.MaxBatch),
 		n_seq_max:       C.int32_t(p.MaxSeqs),
 		n_threads:       C.int32_t(p.Threads),

@@ -162,3 +162,21 @@ func TestHostile(t *testing.T) {
 		t.Errorf("%d files failed only after their trial", n)
 	}
 }
+
+// A file may say that it was trained for two tokens, which is less than the sequences that are to run. llama.cpp ends the
+// process over a batch without room for one token of each.
+func TestTinyContext(t *testing.T) {
+	m := load(t, randomModel(t, models.RandomOptions{Context: 2}), LoadOptions{})
+	c, err := m.NewContext(backend.ContextParams{MaxSeqs: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var b backend.Batch
+	for seq := range int32(4) {
+		b.Add(seq, 0, 5, true)
+	}
+	if err := c.Decode(t.Context(), &b); err != nil {
+		t.Error(err)
+	}
+}
