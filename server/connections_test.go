@@ -144,17 +144,19 @@ func TestSlowClients(t *testing.T) {
 			{"POST /generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n", "408 Request Timeout", bodyTimeout},
 		} {
 			conn, begun := l.dial(), time.Now()
-			go func() {
+			var writer sync.WaitGroup
+			writer.Go(func() {
 				_, err := io.WriteString(conn, c.begun)
 				for ; err == nil; _, err = io.WriteString(conn, "x") {
 					time.Sleep(time.Second)
 				}
-			}()
+			})
 			answer, err := io.ReadAll(conn)
 			if took := time.Since(begun); err != nil || !strings.Contains(string(answer), c.answer) || took < c.within || took > c.within+2*time.Second {
 				t.Errorf("%q: ended after %v with %q, %v", c.begun, took, answer, err)
 			}
 			conn.Close()
+			writer.Wait()
 			if status, err := askPipe(l); status != http.StatusOK || err != nil {
 				t.Errorf("afterwards: %d, %v", status, err)
 			}

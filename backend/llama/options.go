@@ -219,7 +219,9 @@ func withDefaults(p backend.ContextParams, trained int) backend.ContextParams {
 	if p.MaxBatch == 0 {
 		p.MaxBatch = min(512, p.Size)
 	}
-	p.MaxBatch = max(p.MaxBatch, p.MaxSeqs) // each may ask for a row, and llama.cpp asserts that there is room for it
+	if p.MaxBatch > 0 {
+		p.MaxBatch = max(p.MaxBatch, p.MaxSeqs) // each may ask for a row, and llama.cpp asserts that there is room for it
+	}
 	if p.Threads == 0 {
 		p.Threads = defaultThreads()
 	}
