@@ -14,14 +14,13 @@ import (
 // base is what all parts of a source share: the document, options, goals and
 // forms, and the first error.
 type base struct {
-	doc   *syntax.Document
-	opt   Options
-	lang  *language.Pool
-	goals logic.Goals
-	forms logic.Forms
-	err   error
-	meter *meter.Meter // of all work on the schema; it may be nil
-
+	doc      *syntax.Document
+	opt      Options
+	lang     *language.Pool
+	goals    logic.Goals
+	forms    logic.Forms
+	err      error
+	meter    *meter.Meter // of all work on the schema; it may be nil
 	machines map[regular.Expr]*regular.Machine
 
 	guesses guesses
@@ -76,9 +75,7 @@ func (b *base) machine(e regular.Expr) *regular.Machine {
 }
 
 // languages is told of the work on languages, of which a step of the meter has about this much.
-func (b *base) languages(n int) { b.meter.Step(1 + n/languageWork) }
-
-const languageWork = 16
+func (b *base) languages(n int) { b.meter.Step(1 + n/16) }
 
 // limit records that a limit was exceeded.
 func (b *base) limit(name string, n int) {

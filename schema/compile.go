@@ -74,7 +74,7 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 		}
 	}()
 	defer meter.Catch(&err)
-	doc.CheckTexts(lang.Reporting(func(n int) { m.Step(1 + n/languageWork) }))
+	doc.CheckTexts(lang.Reporting(func(n int) { m.Step(1 + n/16) }))
 	doc.CheckSizes()
 	if len(doc.Invalid) > 0 {
 		// Unsupported keywords are listed too, so that one attempt finds all issues.
