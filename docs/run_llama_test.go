@@ -121,7 +121,7 @@ func runPage(t *testing.T, p page, program, url string) {
 			ran = true
 			cmd := exec.CommandContext(t.Context(), "timeout", "60", "bash", "-euo", "pipefail", "-c", serving.ReplaceAllString(b.text, url))
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "STENCIL_CONFIG=off")
+			cmd.Env = append(os.Environ(), "STENCIL_CONFIG=off") // stencil is not on the PATH, as with readers
 			var errs bytes.Buffer
 			cmd.Stderr = &errs
 			var err error

@@ -106,7 +106,6 @@ continues it.`,
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only the answer")
 	group(flags, "Output")
 	f.serve.log.register(flags, "error")
-	completeModelFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("server", "model")
 	cmd.MarkFlagsMutuallyExclusive("server", "upstream")
 	cmd.MarkFlagsMutuallyExclusive("server", "folder")

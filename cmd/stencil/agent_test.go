@@ -152,7 +152,7 @@ func TestAgentCommandRefuses(t *testing.T) {
 		{[]string{"--server", "http://127.0.0.1:1", "--resume", "x", "--answer", "y", "query"}, "takes no query"},
 		{[]string{"--interactive", "query"}, "needs a terminal"},
 		{[]string{"--interactive", "-"}, "cannot be combined"},
-		{[]string{"--server", "http://127.0.0.1:1", "--folder", ".", "query"}, "none of the others can be"},
+		{[]string{"--server", "http://127.0.0.1:1", "--folder", ".", "query"}, "--server and --folder exclude one another"},
 		{[]string{"--server", "http://127.0.0.1:1", "query"}, "refused"},
 		{[]string{"--folder", "/does/not/exist", "query"}, "no such file"},
 		{[]string{"--prompts", "/does/not/exist", "query"}, "no such file"},

@@ -54,6 +54,7 @@ the grammars, *.gbnf files of the same names.`,
 	flags.StringVar(&f.schemas, "schemas", "", "folder of schemas (default: built-in ones, from a flat object to unions of 200 KB)")
 	flags.StringSliceVar(&f.cases, "cases", nil, "names of the schemas to measure (default: all)")
 	flags.StringSliceVar(&f.modes, "modes", nil, "modes to measure: free, mask, forced, gbnf, judged, llama.cpp (default: all)")
+	completeFlag(cmd, "modes", words("free", "mask", "forced", "gbnf", "judged", "llama.cpp"))
 	flags.IntSliceVar(&f.bench.Parallel, "parallel", []int{1, 4, 8}, "numbers of parallel sequences to measure")
 	flags.Float64SliceVar(&f.temperatures, "temperature", []float64{0, 1}, "temperatures to measure")
 	flags.IntVar(&f.bench.Rounds, "rounds", 9, "number of rounds; confidence intervals need 6")
@@ -68,7 +69,6 @@ the grammars, *.gbnf files of the same names.`,
 	flags.StringVar(&f.trace, "trace", "", "write a timeline to this file, for Perfetto or about:tracing")
 	group(flags, "Output")
 	f.log.register(flags, "error")
-	completeModelFlags(cmd)
 	return cmd
 }
 

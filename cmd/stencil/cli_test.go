@@ -22,6 +22,7 @@ import (
 	"github.com/stencil-json/stencil/backend/llama"
 	"github.com/stencil-json/stencil/cmd/stencil/config"
 	"github.com/stencil-json/stencil/cmd/stencil/download"
+	"github.com/stencil-json/stencil/gbnf"
 )
 
 // run runs the program with the given arguments and returns its output.
@@ -180,6 +181,20 @@ func TestCompletion(t *testing.T) {
 		{"serve --cache-type ", "f32\nf16\nbf16\nq8_0\nq5_1\nq5_0\nq4_1\nq4_0\n:4\n"},
 		{"generate --flash-attention ", "auto\non\noff\n:4\n"},
 		{"mkmodel --type ", "F32\nF16\nQ8_0\nQ4_0\nBF16\nQ4_K\nQ6_K\nQ4_K_M\n:4\n"},
+		{"generate --builtin ", strings.Join(formats(), "\n") + "\n:4\n"},
+		{"generate --schema ", "json\nts\n:8\n"},
+		{"generate --prompt ", ":4\n"},
+		{"serve --port ", ":4\n"},
+		{"serve --models ", ":16\n"},
+		{"serve --tls-cert ", ":0\n"},
+		{"serve --split-mode ", "none\nlayer\nrow\ntensor\n:4\n"},
+		{"bench --json ", ":0\n"},
+		{"eval --modes ", "constrained\nunconstrained\nrepaired\n:4\n"},
+		{"grammar show ", strings.Join(gbnf.Builtins(), "\n") + "\n:4\n"},
+		{"grammar check ", strings.Join(gbnf.Builtins(), "\n") + "\n:0\n"},
+		{"grammar show json ", ":4\n"},
+		{"config show gen", "generate\tGenerate one text and stream it to standard output\n:4\n"},
+		{"config show schema co", "convert\tPrint the JSON Schema of a TypeScript type\n:4\n"},
 	} {
 		out, _, err := run(t, append([]string{"__complete"}, strings.Split(test.line, " ")...)...)
 		if err != nil || out != test.want {
@@ -209,7 +224,9 @@ func TestBadFlags(t *testing.T) {
 		want string
 	}{
 		{[]string{"generate"}, "--prompt or --prompt-file is needed"},
-		{[]string{"generate", "--prompt", "x", "--prompt-file", "y"}, "none of the others can be"},
+		{[]string{"generate", "--prompt", "x", "--prompt-file", "y"}, "--prompt and --prompt-file exclude one another"},
+		{[]string{"generate", "--shema", "x"}, "unknown flag: --shema; was --schema meant?"},
+		{[]string{"generate", "--prompt", "x", "--model", "none.gguf"}, "--models names no folder"},
 		{[]string{"generate", "--prompt", "x", "--schema", "/nowhere.json"}, "/nowhere.json"},
 		{[]string{"generate", "--prompt", "x", "--log-level", "loud"}, "--log-level must be"},
 		{[]string{"generate", "--prompt", "x", "--flash-attention", "maybe"}, "--flash-attention must be"},

@@ -7,14 +7,18 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/cmd/stencil/config"
+	"github.com/stencil-json/stencil/gbnf"
 )
 
 // Shell completion of flags that take one of a few words, and of models, by file or
@@ -147,17 +151,132 @@ func words(list ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completeModelFlags completes the flags of modelFlags and logFlags.
-func completeModelFlags(cmd *cobra.Command) {
-	completeFlag(cmd, "model", modelNames)
-	if cmd.Flag("server-model") != nil {
-		completeFlag(cmd, "server-model", servedModels)
+// A flagValue is what the value of a flag is, by which it is completed.
+type flagValue struct {
+	words  []string             // one of these
+	path   string               // file, folder, or the endings of the files that are meant, separated by spaces
+	finder cobra.CompletionFunc // whatever this finds
+}
+
+const anyFile, folder = "file", "folder"
+
+// flagValues are the values of flags that a shell can complete, by name: a name means one thing in all commands, but for
+// those that commands complete themselves. Where a flag isn't here, its value is free, and no files are offered for it.
+func flagValues() map[string]flagValue {
+	values := map[string]flagValue{
+		"model": {finder: modelNames}, "server-model": {finder: servedModels}, "lora": {finder: modelFiles}, "vocab": {finder: modelFiles},
+		"config": {path: "yaml yml"}, "schema": {path: "json ts"}, "schema-from-example": {path: "json"}, "grammar": {path: "gbnf"},
 	}
-	completeFlag(cmd, "lora", modelFiles)
-	completeFlag(cmd, "cache-type", words(cacheTypeNames...))
-	completeFlag(cmd, "flash-attention", words(flashNames...))
-	completeFlag(cmd, "log-format", words("text", "json"))
-	completeFlag(cmd, "log-level", words("debug", "info", "warn", "error"))
+	for name, list := range map[string][]string{
+		"builtin": formats(), "cache-type": cacheTypeNames, "flash-attention": flashNames, "log-format": {"text", "json"}, "log-level": {"debug", "info", "warn", "error"},
+		"split-mode": {"none", "layer", "row", "tensor"}, "rope-scaling": {"none", "linear", "yarn"}, "reasoning": {"on", "off", "auto"}, "chat-template": {"chatml", "llama3", "command-r"},
+		"order": {"any", "schema"}, "whitespace": {"flexible", "compact", "pretty"}, "numbers": {"any", "generated"}, "on-unsupported": {"error", "validate", "ignore"}, "instances": {"python", "compact"},
+		"upstream-engine": {"openai", "vllm", "sglang", "llama-server", "stencil"}, "upstream-capabilities": {"json_schema", "json_object", "logprobs", "tools", "none"},
+		"strategy": {"clean", "repair", "markdown", "coerce"}, "tool-form": chat.CallForms(),
+	} {
+		values[name] = flagValue{words: list}
+	}
+	for _, name := range []string{
+		"prompt-file", "prompts", "agent-prompts", "api-key-file", "chat-template-file", "feedback", "html", "benchstat", "plot", "profile", "responses-store", "sample", "text-file",
+		"tls-cert", "tls-key", "trace", "out",
+	} {
+		values[name] = flagValue{path: anyFile}
+	}
+	for _, name := range []string{"folder", "agent-folder", "data", "from", "lib", "models", "prompt-cache", "schemas"} {
+		values[name] = flagValue{path: folder}
+	}
+	return values
+}
+
+// completeFlags has shells complete the values of a command's flags, and of those below it.
+func completeFlags(cmd *cobra.Command, values map[string]flagValue) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		v := values[f.Name]
+		if f.Name == "json" && f.Value.Type() == "string" {
+			v.path = anyFile // of bench and eval
+		}
+		_, already := cmd.GetFlagCompletionFunc(f.Name)
+		switch {
+		case already || f.NoOptDefVal != "" || v.path == anyFile: // files are what shells offer by themselves
+		case v.path == folder:
+			completeFlag(cmd, f.Name, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return nil, cobra.ShellCompDirectiveFilterDirs
+			})
+		case v.path != "":
+			completeFlag(cmd, f.Name, cobra.FixedCompletions(strings.Fields(v.path), cobra.ShellCompDirectiveFilterFileExt))
+		case v.finder != nil:
+			completeFlag(cmd, f.Name, v.finder)
+		default:
+			completeFlag(cmd, f.Name, words(v.words...))
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		completeFlags(sub, values)
+	}
+}
+
+// expandHome puts the user's folder in the place of ~ where a path begins with it: a shell does so only where a word of
+// the command line begins with it, and neither in --models=~/models nor in a file.
+func expandHome(flags *pflag.FlagSet) error {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil //nolint:nilerr // without a home, ~ is a name like any other
+	}
+	values := flagValues()
+	var failed error
+	flags.VisitAll(func(f *pflag.Flag) {
+		v := values[f.Name]
+		if f.Name != "model" && f.Name != "lora" && f.Name != "vocab" && v.path == "" || failed != nil {
+			return
+		}
+		expanded := func(path string) string {
+			if rest, ok := strings.CutPrefix(path, "~/"); ok {
+				return filepath.Join(home, rest)
+			}
+			return path
+		}
+		if slice, ok := f.Value.(pflag.SliceValue); ok {
+			was := slice.GetSlice()
+			list := slices.Clone(was)
+			for i, path := range list {
+				list[i] = expanded(path)
+			}
+			if !slices.Equal(list, was) {
+				failed = slice.Replace(list)
+			}
+		} else if was := f.Value.String(); strings.HasPrefix(was, "~/") {
+			failed = f.Value.Set(expanded(was))
+		}
+	})
+	return failed
+}
+
+// grammars completes the only argument of a command with the names of built-in grammars, beside files.
+func grammars(files bool) cobra.CompletionFunc {
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if files {
+		directive = cobra.ShellCompDirectiveDefault
+	}
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return gbnf.Builtins(), directive
+	}
+}
+
+// commandNames completes with the commands that have flags of their own.
+func commandNames(cmd *cobra.Command, args []string, typed string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+	above, _, err := cmd.Root().Find(args)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, sub := range above.Commands() {
+		if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), typed) {
+			list = append(list, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
 // newManCommand returns the command that writes manual pages. It is hidden: packaging uses it,

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stencil-json/stencil/cmd/stencil/config"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // configure sets the flags that were not given on the command line from the environment and the
@@ -23,7 +24,44 @@ func configure(cmd *cobra.Command) error {
 			return nil // they must work even with an invalid configuration, which config show reports
 		}
 	}
-	_, err := config.Apply(cmd, os.Environ())
+	if _, err := config.Apply(cmd, os.Environ()); err != nil {
+		return err
+	}
+	if err := expandHome(cmd.Flags()); err != nil {
+		return err
+	}
+	return exclusive(cmd.Flags())
+}
+
+// exclusive says which flags exclude one another, in fewer words than cobra, whose check comes later.
+func exclusive(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		for _, set := range f.Annotations["cobra_annotation_mutually_exclusive"] {
+			var given []string
+			for name := range strings.FieldsSeq(set) {
+				if flags.Changed(name) {
+					given = append(given, "--"+name)
+				}
+			}
+			if len(given) > 1 {
+				err = fmt.Errorf("%s exclude one another", strings.Join(given, " and "))
+			}
+		}
+	})
+	return err
+}
+
+// flagError names the flag that a mistyped one was probably meant to be.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := wire.Nearest(missing.GetSpecifiedName(), known); near != "" {
+		return fmt.Errorf("%w; was --%s meant?", err, near)
+	}
 	return err
 }
 
@@ -42,6 +80,9 @@ func withVariables(flags *pflag.FlagSet) *pflag.FlagSet {
 		shown := *f
 		if f.Name != "help" && f.Name != "version" {
 			shown.Usage += " [" + config.Variable(f.Name) + "]"
+		}
+		if shown.DefValue == "[]" {
+			shown.DefValue = "" // a list that is empty; pflag knows that of some types only
 		}
 		out.AddFlag(&shown)
 	})
@@ -92,6 +133,7 @@ Names that are not known, in the file or the environment, are errors.`,
 		Example: `  stencil config show
   stencil config show --all --json generate
   stencil config show -- serve --port 8081`,
+		ValidArgsFunction: commandNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"serve"}

@@ -53,7 +53,6 @@ running server (--server), or a file (--model; by default the small bundled mode
 	flags.BoolVar(&f.json, "json", false, "print the answer as JSON")
 	group(flags, "Output")
 	f.serve.log.register(flags, "error")
-	completeModelFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("server", "model")
 	cmd.MarkFlagsMutuallyExclusive("text", "text-file")
 	cmd.MarkFlagsMutuallyExclusive("choice", "level")

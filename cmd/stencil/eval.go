@@ -92,6 +92,7 @@ to --base on the same cases, by bootstrap over cases.`,
 	cmd.AddCommand(newEvalSetsCommand())
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.config.Modes, "modes", []string{eval.Constrained, eval.Unconstrained}, "modes to run: "+strings.Join(eval.Modes, ", "))
+	completeFlag(cmd, "modes", words(eval.Modes...))
 	flags.IntVar(&f.config.Retries, "retries", 0, "number of retries after an invalid answer")
 	flags.IntVar(&f.config.Parallel, "parallel", 1, "number of cases to run at the same time")
 	group(flags, "Cases")
@@ -108,7 +109,6 @@ to --base on the same cases, by bootstrap over cases.`,
 	flags.StringVar(&f.html, "html", "", "write the report as an HTML page with charts to this file")
 	group(flags, "Output")
 	f.serve.log.register(flags, "error") // failures are counted instead of logged individually
-	completeModelFlags(cmd)
 	return cmd
 }
 

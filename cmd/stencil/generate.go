@@ -89,7 +89,6 @@ timings go to standard error.`,
 	flags.StringVar(&f.trace, "trace", "", "write a timeline to this file, for Perfetto or about:tracing")
 	group(flags, "Output")
 	f.log.register(flags, "error")
-	completeModelFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	return cmd
 }

@@ -131,8 +131,9 @@ func newGrammarCheckCommand() *cobra.Command {
 		asJSON    bool
 	)
 	cmd := &cobra.Command{
-		Use:   "check FILE|NAME",
-		Short: "Report errors in a grammar, or its shortest text, samples and cost",
+		Use:               "check FILE|NAME",
+		ValidArgsFunction: grammars(true),
+		Short:             "Report errors in a grammar, or its shortest text, samples and cost",
 		Long: `Report errors in a grammar, or its shortest text, samples and cost.
 
 Errors and warnings name line, column and rule, and quote the line. For a valid
@@ -290,8 +291,9 @@ func newGrammarMatchCommand() *cobra.Command {
 		vocabFile string
 	)
 	cmd := &cobra.Command{
-		Use:   "match FILE|NAME --text-file T",
-		Short: "Match a text against a grammar",
+		Use:               "match FILE|NAME --text-file T",
+		ValidArgsFunction: grammars(true),
+		Short:             "Match a text against a grammar",
 		Long: `Match a text against a grammar.
 
 The exit status is 0 if the grammar accepts the text, 1 if it refuses it (the
@@ -392,10 +394,11 @@ func spelledTokens(v *vocab.Vocab, text string) (ids []int32) {
 func newGrammarShowCommand() *cobra.Command {
 	var flags grammarFlags
 	cmd := &cobra.Command{
-		Use:   "show NAME",
-		Short: "Print a built-in grammar",
-		Long:  "Print a built-in grammar, with its parameters put in. What is enforced of XML is more than a grammar can say; its comment tells what.",
-		Args:  cobra.ExactArgs(1),
+		Use:               "show NAME",
+		ValidArgsFunction: grammars(false),
+		Short:             "Print a built-in grammar",
+		Long:              "Print a built-in grammar, with its parameters put in. What is enforced of XML is more than a grammar can say; its comment tells what.",
+		Args:              cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt, err := flags.options()
 			if err != nil {

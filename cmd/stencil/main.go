@@ -73,6 +73,7 @@ command line wins.`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return configure(cmd) },
 	}
 	root.SetUsageFunc(usage)
+	root.SetFlagErrorFunc(flagError)
 	registerConfig(root)
 	root.AddGroup(commandGroups...)
 	root.SetHelpCommandGroupID("other")
@@ -89,6 +90,7 @@ command line wins.`,
 		}
 		root.AddCommand(list...)
 	}
+	completeFlags(root, flagValues())
 	return root
 }
 

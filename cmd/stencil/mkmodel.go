@@ -84,7 +84,6 @@ Q4_K_M is a mixture of Q4_K and Q6_K; width and ff must be multiples of 256.`,
 	completeFlag(cmd, "arch", words(archs...))
 	completeFlag(cmd, "type", words(models.TypeNames()...))
 	completeFlag(cmd, "pooling", poolings)
-	completeFlag(cmd, "vocab", modelFiles)
 	convertFrom(cmd)
 	return cmd
 }
@@ -108,9 +107,6 @@ func convertFrom(cmd *cobra.Command) {
 	var from string
 	cmd.Flags().StringVar(&from, "from", "", "folder of a sentence-transformers BERT model to convert; combines only with --type and --name")
 	group(cmd.Flags(), "Weights")
-	completeFlag(cmd, "from", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	})
 	cmd.Example += "\n  stencil mkmodel minilm.gguf --from all-MiniLM-L6-v2 --type f16"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if from == "" {

@@ -119,7 +119,10 @@ func (f *modelFlags) file() (string, error) {
 	if f.path == "" {
 		return models.Bundled("")
 	}
-	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) && f.models != "" && filepath.Base(f.path) == f.path {
+	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) && filepath.Base(f.path) == f.path {
+		if f.models == "" {
+			return "", fmt.Errorf("--model %s: there is no such file here, and --models names no folder with models: %w", f.path, err)
+		}
 		for _, name := range []string{f.path, f.path + ".gguf"} {
 			path := filepath.Join(f.models, name)
 			if _, err := os.Stat(path); err == nil {

@@ -50,7 +50,7 @@ hf:OWNER/REPO@REVISION/FILE.gguf names a branch, tag or commit.`,
 			} else {
 				fmt.Fprintf(w, "%s: %s, sha256 %s (%s)\n", target, llama.Size(done.Size), done.Sum, done.Verified)
 			}
-			_, err = fmt.Fprintf(w, "stencil serve --model %s\n", target)
+			_, err = fmt.Fprintf(w, "%s serve --model %s\n", program(), target)
 			return err
 		},
 	}
@@ -122,4 +122,12 @@ func (f *hubFlags) fetch(ctx context.Context) (string, error) {
 	}
 	_, err = (&download.File{Source: source, Path: target, Model: true, Agent: agentName(), Log: os.Stderr}).Run(ctx)
 	return target, err
+}
+
+// program is this program as it was called, for commands that are printed to be copied.
+func program() string {
+	if called := os.Args[0]; filepath.Base(called) == "stencil" && !filepath.IsAbs(called) {
+		return called
+	}
+	return "stencil"
 }

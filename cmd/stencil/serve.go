@@ -132,7 +132,6 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	flags.BoolVar(&f.server.Verbose, "verbose", false, "add its prompt to the answer of a chat")
 	flags.BoolVar(&f.server.LogBodies, "log-bodies", false, "log request bodies, prompts included")
 	group(flags, "Logging")
-	completeModelFlags(cmd)
 	return cmd
 }
 
@@ -294,8 +293,13 @@ func (f *serveFlags) welcome(name string, m *loaded, url string) string {
 		b.WriteString(tryEmbedding(m.Embeddings, name, url, header) + "\n")
 		return b.String()
 	}
+	text := "Maria Lopez, 34, from Bergen has chosen the team plan. Write to maria.lopez@example.com."
+	asked := `"messages": [{"role": "user", "content": "` + text + `"}]`
+	if m != nil && (f.model.path == "" || m.Text.Vocab().ChatTemplate() == "") {
+		asked = `"prompt": "` + text + `\n"` // what the bundled model was trained on, and what base models go on with
+	}
 	fmt.Fprintf(&b, `curl -s %s/generate_json%s -d '{
-  "prompt": "Maria Lopez, 34, from Bergen has chosen the team plan. Write to maria.lopez@example.com.\n",
+  %s,
   "max_tokens": 80,
   "temperature": 0,
   "schema": {
@@ -311,6 +315,6 @@ func (f *serveFlags) welcome(name string, m *loaded, url string) string {
   }
 }'
 
-`, url, header)
+`, url, header, asked)
 	return b.String()
 }

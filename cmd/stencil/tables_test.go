@@ -161,6 +161,20 @@ func TestModelCompletion(t *testing.T) {
 	if out, _, err := run(t, "__complete", "bench", "--model", "q"); err != nil || out != "qwen\tin pulled\n:4\n" {
 		t.Errorf("%q, %v", out, err)
 	}
+	// fish and PowerShell set this variable when they ask.
+	t.Setenv("STENCIL_ACTIVE_HELP", "0")
+	if out, _, err := run(t, "__complete", "generate", "--model", "q"); err != nil || out != "qwen\tin pulled\n:4\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	// A shell puts the user's folder in the place of ~ in few places.
+	t.Setenv("STENCIL_MODELS", "~/pulled")
+	if _, _, err := run(t, "generate", "--prompt", "x", "--model", "none"); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "pulled")) {
+		t.Errorf("the folder ~/pulled: %v", err)
+	}
+	t.Setenv("STENCIL_MODELS", "")
+	if _, _, err := run(t, "generate", "--prompt", "x", "--model=~/none.gguf", "--lora=~/a.gguf=0.5"); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "none.gguf")) {
+		t.Errorf("the file ~/none.gguf: %v", err)
+	}
 	for name, want := range map[string]string{"": "", "a.gguf": "a.gguf", "qwen": "pulled/qwen.gguf", "smol.gguf": "pulled/smol.gguf", "pulled/none.gguf": "pulled/none.gguf"} {
 		f := modelFlags{path: name, models: "pulled"}
 		if path, err := f.file(); err != nil || want != "" && path != want {

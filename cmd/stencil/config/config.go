@@ -66,8 +66,8 @@ func Variable(flag string) string {
 const prefix = "STENCIL_"
 
 // foreign matches variables that have our prefix but set no flag: those of tests and builds, and those that Kubernetes sets
-// for a service called stencil.
-var foreign = regexp.MustCompile(`^STENCIL_(TEST_\w+|LOAD|LOAD_MODEL|BUDGETS|AGENT_RUNS|HOSTILE|HOSTILE_SEED|PYDANTIC|SERVICE_\w+|PORT_[0-9]\w*)$`)
+// for a service called stencil. Completions in fish and PowerShell set ACTIVE_HELP.
+var foreign = regexp.MustCompile(`^STENCIL_(ACTIVE_HELP|STORM|NEIGHBOURS|TEST_\w+|LOAD|LOAD_MODEL|BUDGETS|AGENT_RUNS|HOSTILE|HOSTILE_SEED|PYDANTIC|SERVICE_\w+|PORT_[0-9]\w*)$`)
 
 // Apply sets the flags of a command whose command line has been parsed.
 func Apply(cmd *cobra.Command, environ []string) (*Settings, error) {
