@@ -5,11 +5,15 @@
 //
 //	wire                 JSON bodies, answers, streams
 //	problem              any error → kind, status and code
+//	access               API keys, cross-origin requests, hosts
 //	registry             models, loaded on demand
 //	request              a generating request of any dialect, decoded
 //	generation           request → constraint → prompt → text → receipt
+//	generation/layout    the parts of a text
 //	generation/assess    the model's signals about its own answer
 //	generation/upstream  models behind an upstream API
+//	stored               responses that are kept
+//	exposition           metrics
 //	openai, anthropic, ollama, native, llamacpp, compat, vectors, decisions, agentapi, feedback
 //
 // Handlers return an answer or an error and write nothing themselves. The exception is a

@@ -304,6 +304,12 @@ func TestLlamaProps(t *testing.T) {
 	if status, _, got := post(t, url+"/v1/messages/count_tokens", `{"messages":[{"role":"user","content":"x"}]}`); status != 200 {
 		t.Errorf("%d %v", status, got)
 	}
+	if status, _, got := post(t, url+"/responses", `{"input":"x","max_output_tokens":3}`); status != 200 || got["object"] != "response" {
+		t.Errorf("%d %v", status, got)
+	}
+	if status, _, got := post(t, url+"/responses/input_tokens", `{"input":"x"}`); status != 200 || got["input_tokens"] == nil {
+		t.Errorf("%d %v", status, got)
+	}
 	status, _, got := post(t, url+"/chat/completions", `{"messages":[{"role":"user","content":"`+strings.Repeat("word ", 3000)+`"}]}`)
 	if status != 400 || at(got, "error", "type") != "exceed_context_size_error" || at(got, "error", "n_prompt_tokens").(float64) < 3000 || at(got, "error", "n_ctx") == nil {
 		t.Errorf("%d %v", status, got)

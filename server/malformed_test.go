@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -338,4 +339,39 @@ func (zeros) Read(b []byte) (int, error) {
 		b[i] = '0'
 	}
 	return len(b), nil
+}
+
+// TestRoutesTried holds that some test of this package sends a body to each route that takes one.
+func TestRoutesTried(t *testing.T) {
+	source, err := os.ReadFile("routes.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes := map[string]bool{}
+	for _, m := range regexp.MustCompile(`r\.POST\("([^":]+)`).FindAllStringSubmatch(string(source), -1) {
+		routes[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`range \[\]string\{(.*)\}`).FindAllStringSubmatch(string(source), -1) {
+		for path := range strings.SplitSeq(m[1], ", ") {
+			routes[strings.Trim(path, `"`)] = true
+		}
+	}
+	tests, err := filepath.Glob("*_test.go")
+	if err != nil || len(routes) < 40 {
+		t.Fatal(routes, err)
+	}
+	var all strings.Builder
+	for _, name := range tests {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	for path := range routes {
+		// Paths stand between quotes, or before the rest of a path or a query.
+		if !regexp.MustCompile("[\"`]"+regexp.QuoteMeta(path)+"([\"`?]|[0-9])").MatchString(all.String()) && !strings.Contains(all.String(), `url+"`+path) {
+			t.Errorf("no test asks %s", path)
+		}
+	}
 }

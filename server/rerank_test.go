@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -35,6 +36,11 @@ func TestRerank(t *testing.T) {
 	status, _, got := post(t, url+"/v1/rerank", `{"model": "ranks", "query": "the cat", `+documents+`}`)
 	if status != 200 || got["model"] != "ranks" || got["object"] != "list" {
 		t.Fatalf("%d %v", status, got)
+	}
+	for _, path := range []string{"/reranking", "/v1/reranking"} { // as llama-server has it
+		if status, _, again := post(t, url+path, `{"model": "ranks", "query": "the cat", `+documents+`}`); status != 200 || !reflect.DeepEqual(again["results"], got["results"]) {
+			t.Errorf("%s: %d %v", path, status, again)
+		}
 	}
 	order := func(got map[string]any) (out []string) {
 		for _, one := range got["results"].([]any) {

@@ -3,6 +3,9 @@ package sampling
 import (
 	"math"
 	"math/rand/v2"
+	"os"
+	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -198,6 +201,30 @@ func TestMirostat(t *testing.T) {
 			if got := total / n; math.Abs(got-float64(tau)) > 0.5 {
 				t.Errorf("version %d: %g bits, not %g", version, got, tau)
 			}
+		}
+	}
+}
+
+// Every option is either drawn in randomOptions and written the plain way in naive_test.go, or has a test of its step here.
+func TestEveryOptionTried(t *testing.T) {
+	source := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	plain, drawn, steps := source("naive_test.go"), source("sampler_test.go"), source("chain_test.go")
+	for i := range reflect.TypeFor[Options]().NumField() {
+		name := reflect.TypeFor[Options]().Field(i).Name
+		if name == "Seed" {
+			continue // the plain sampler is given its random numbers
+		}
+		set := regexp.MustCompile(`\bo\.` + name + `\b`)
+		given := regexp.MustCompile(`\.` + name + `\b|\b` + name + `:`)
+		read := regexp.MustCompile(`\bopt\.` + name + `\b`)
+		if !(set.MatchString(drawn) && read.MatchString(plain)) && !given.MatchString(steps) {
+			t.Errorf("no test sets %s and says what comes of it", name)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package syntax
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stencil-json/stencil/schema/language"
+	"github.com/stencil-json/stencil/schema/number"
 )
 
 func parse(t *testing.T, src string) *Document {
@@ -73,6 +75,45 @@ func TestEqualIDs(t *testing.T) {
 		"c": {"type": "object", "properties": {"x": {"enum": [2]}}}}}`).Root.Object.Properties
 	if a, b, c := p[0].Node.EqualID, p[1].Node.EqualID, p[2].Node.EqualID; a != b || a == c {
 		t.Errorf("%d %d %d", a, b, c)
+	}
+}
+
+// What a schema says by any of its keywords is in the key by which equal schemas are found.
+func TestContentHasAll(t *testing.T) {
+	child := &Node{Boolean: 1}
+	values := []any{7, "x", true, child, []*Node{child}, []string{"x"}, []Property{{"x", child}}, []Dependency{{"x", []string{"y"}}},
+		&number.Decimal{}, []number.Decimal{{}}, &Reference{Target: child}}
+	content := func(keywords any) (string, bool) {
+		n := &Node{}
+		at := reflect.ValueOf(n).Elem()
+		for i := range at.NumField() {
+			if at.Type().Field(i).Type == reflect.TypeOf(keywords) {
+				at.Field(i).Set(reflect.ValueOf(keywords))
+			}
+		}
+		var k contentKey
+		ok := n.content(&k)
+		return string(k), ok
+	}
+	for _, empty := range []any{ObjectKeywords{}, ArrayKeywords{}, StringKeywords{}, NumberKeywords{}, Applicators{}} {
+		of := reflect.TypeOf(empty)
+		without, _ := content(reflect.New(of).Interface())
+		for i := range of.NumField() {
+			if !of.Field(i).IsExported() {
+				continue
+			}
+			keywords := reflect.New(of)
+			set := false
+			for _, v := range values {
+				if field := keywords.Elem().Field(i); reflect.TypeOf(v) == field.Type() {
+					field.Set(reflect.ValueOf(v))
+					set = true
+				}
+			}
+			if with, ok := content(keywords.Interface()); !set || ok && with == without {
+				t.Errorf("%s.%s is not in the content of a schema (a value for it was found: %v)", of.Name(), of.Field(i).Name, set)
+			}
+		}
 	}
 }
 
