@@ -96,7 +96,7 @@ func TestGenerateFormats(t *testing.T) {
 		flags []string
 		want  string
 	}{
-		{[]string{"--regex", "a", "--choice", "b"}, "none of the others can be"},
+		{[]string{"--regex", "a", "--choice", "b"}, "exclude one another"},
 		{[]string{"--regex", "a)"}, "unmatched )"},
 		{[]string{"--builtin", "yaml"}, "no built-in grammar"},
 		{[]string{"--builtin", "csv", "--root", "a"}, "no use for a root"},
