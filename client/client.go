@@ -136,6 +136,7 @@ type Answer struct {
 	Receipt      *Receipt         `json:"constraint"` // nil without a constraint
 	Fields       map[string]Field `json:"fields"`     // by JSON pointer
 	Usage        Usage            `json:"usage"`
+	Warnings     []string         `json:"warnings"` // such as options that the server does not know
 }
 
 // An Error is an error reported by the server.

@@ -210,7 +210,7 @@ func completes(m *decoder.Matcher, rest []byte) bool {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
-		{`{"type": "strin"}`, `1:10: "/type": type "strin": must be one of null, boolean, number, integer, string, array, object (string)`},
+		{`{"type": "strin"}`, `1:10: "/type": type "strin": must be one of null, boolean, number, integer, string, array, object (did you mean string?)`},
 		{`{"type": }`, `1:10: unexpected '}', a value expected`},
 		{`{"properties": {"a": 3}}`, `"/properties/a"`},
 		{`{"$ref": "#/nope"}`, `"/$ref": $ref "#/nope": nothing is there`},

@@ -52,6 +52,23 @@ func send(t *testing.T, method, url, body string, header ...string) (int, http.H
 	return resp.StatusCode, resp.Header, string(text)
 }
 
+// A browser gets a page at /; whoever doesn't ask for one is told what Ollama says.
+func TestHome(t *testing.T) {
+	_, url := start(t, setup{})
+	for _, header := range [][]string{nil, {"Accept", "*/*"}, {"Accept", "application/json"}} {
+		if status, _, text := send(t, "GET", url+"/", "", header...); status != 200 || text != "Ollama is running" {
+			t.Errorf("%v: %d %s", header, status, text)
+		}
+	}
+	status, h, text := send(t, "GET", url+"/", "", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+	if status != 200 || !strings.HasPrefix(h.Get("Content-Type"), "text/html") || !strings.Contains(text, "<li>tiny</li>") || !strings.Contains(text, "curl -s "+url+"/generate_json") {
+		t.Errorf("%d %v %s", status, h, text)
+	}
+	if foreign := regexp.MustCompile(`(src|href)="[^/]`).FindString(text); foreign != "" || !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("the page asks for %s, under %q", foreign, h.Get("Content-Security-Policy"))
+	}
+}
+
 func TestAPIKeys(t *testing.T) {
 	_, url := start(t, setup{cfg: Config{Access: access.Config{Keys: []string{"one", "two"}}}})
 	for _, test := range []struct {

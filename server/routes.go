@@ -76,7 +76,7 @@ func (s *Server) routes() http.Handler {
 	r.GET("/api/version", s.adapt(llama.ShowVersion, ollamaBody))
 	r.POST("/api/pull", s.adapt(llama.Pull, ollamaBody))
 	r.HEAD("/", s.adapt(llama.Hello, everyone))
-	r.GET("/", s.adapt(llama.Hello, everyone))
+	r.GET("/", s.adapt(s.home(llama.Hello), everyone))
 
 	for _, path := range []string{"/completion", "/completions"} {
 		r.POST(path, s.adapt(lcpp.Completion, llamacppBody))

@@ -73,6 +73,8 @@ export interface Answer<T> {
   /** By JSON pointer. */
   fields?: Record<string, Field>
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
+  /** Such as options that the server does not know. */
+  warnings?: string[]
 }
 
 /** A part of a streamed answer. A field is a value that is complete; the pointer "" is the whole document. */

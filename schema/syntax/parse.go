@@ -496,11 +496,14 @@ func (p *keywordReader) types(v *jsondoc.Value) TypeSet {
 			"string": TypeString, "array": TypeArray, "object": TypeObject,
 		}[x.Text]
 		if x.Kind != jsondoc.String || !ok {
-			p.d.Invalid = append(p.d.Invalid, p.d.Locate(Issue{
+			issue := Issue{
 				Pointer: p.n.Pointer() + "/type", Keyword: "type", Value: short(x),
 				Reason: "must be one of null, boolean, number, integer, string, array, object",
-				Hint:   similar(x.Text, []string{"null", "boolean", "number", "integer", "string", "array", "object"}),
-			}, x))
+			}
+			if near := similar(x.Text, []string{"null", "boolean", "number", "integer", "string", "array", "object"}); near != "" {
+				issue.Hint = "did you mean " + near + "?"
+			}
+			p.d.Invalid = append(p.d.Invalid, p.d.Locate(issue, x))
 			continue
 		}
 		set |= t

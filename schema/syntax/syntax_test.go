@@ -24,7 +24,7 @@ func parse(t *testing.T, src string) *Document {
 func TestIssues(t *testing.T) {
 	for _, c := range []struct{ src, invalid, unsupported, warning string }{
 		{src: `{"type": "string"}`},
-		{src: "{\n \"properties\": {\"a/b\": {\"type\": \"strin\"}}}", invalid: `2:33: "/properties/a~1b/type": type "strin": must be one of null, boolean, number, integer, string, array, object (string)`},
+		{src: "{\n \"properties\": {\"a/b\": {\"type\": \"strin\"}}}", invalid: `2:33: "/properties/a~1b/type": type "strin": must be one of null, boolean, number, integer, string, array, object (did you mean string?)`},
 		{src: `{"$ref": "#/nope"}`, invalid: `"/$ref": $ref "#/nope": nothing is there`},
 		{src: `{"allOf": []}`, invalid: `"/allOf": allOf: must not be empty`},
 		{src: `{"$ref": "#"}`, invalid: `"": $ref: the schema refers to itself without an end`},

@@ -49,7 +49,9 @@ def test_text():
     with Client(RANDOM) as client:
         got = client.generate("x", choice=["yes", "no"])
         assert got.value in ("yes", "no") and got.receipt.type == "choice"
-        assert client.generate("x", max_tokens=5).receipt is None
+        free = client.generate("x", max_tokens=5)
+        assert free.receipt is None and free.warnings == []
+        assert "was temperature meant" in client.generate("x", max_tokens=5, temprature=0).warnings[0]
 
 
 def test_stream():

@@ -83,6 +83,7 @@ class Answer(_Model, Generic[T]):
     receipt: Optional[Receipt] = _Field(default=None)
     fields: dict[str, Field] = {}
     usage: Usage = Usage()
+    warnings: list[str] = []
 
 
 class Event(_Model, Generic[T]):
