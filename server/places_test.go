@@ -116,6 +116,8 @@ func TestModelsWait(t *testing.T) {
 		resp.Body.Close()
 		t.Error("c was answered while a was in use")
 	}
+	// The server learns of that a little later.
+	poll.Until(func() bool { return strings.Contains(metricsOf(t, s.url), `stencil_requests_total{path="/generate",status="499"} 1`) })
 	go func() { status <- s.ask(t, "b") }()
 	if s.loaded(t) != "a" {
 		t.Errorf("%s in memory", s.loaded(t))
