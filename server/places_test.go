@@ -117,7 +117,9 @@ func TestModelsWait(t *testing.T) {
 		t.Error("c was answered while a was in use")
 	}
 	// The server learns of that a little later.
-	poll.Until(func() bool { return strings.Contains(metricsOf(t, s.url), `stencil_requests_total{path="/generate",status="499"} 1`) })
+	poll.Until(func() bool {
+		return strings.Contains(metricsOf(t, s.url), `stencil_requests_total{path="/generate",status="499"} 1`)
+	})
 	go func() { status <- s.ask(t, "b") }()
 	if s.loaded(t) != "a" {
 		t.Errorf("%s in memory", s.loaded(t))
