@@ -158,6 +158,9 @@ func stencilProgress(done C.float, handle C.uintptr_t) C.bool {
 	return C.bool(l.ctx.Err() == nil)
 }
 
+// mostPlacements exceeds the number of tensors of any model that are worth placing.
+const mostPlacements = 4096
+
 func (m *model) load(ctx context.Context, path string) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("llama: %s: %w: %w", path, backend.ErrAborted, context.Cause(ctx))

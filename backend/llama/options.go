@@ -53,9 +53,6 @@ type Placement struct {
 	Buffer  string // the device, such as CPU or CUDA0
 }
 
-// mostPlacements exceeds the number of tensors of any model that are worth placing.
-const mostPlacements = 4096
-
 // ParsePlacement parses PATTERN=DEVICE.
 func ParsePlacement(s string) (Placement, error) {
 	i := strings.LastIndexByte(s, '=')
