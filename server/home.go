@@ -49,7 +49,7 @@ var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
 <title>stencil</title>
 <style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 44em; margin: 3em auto; padding: 0 1em; color: #222; background: #fff }
-pre { background: #f4f4f4; padding: 1em; overflow-x: auto; font-size: 14px }
+pre { background: #f4f4f4; padding: 1em; overflow-x: auto; font-size: 13px }
 li { margin: .2em 0 }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } pre { background: #262626 } a { color: #8ab4f8 } }
 </style>
