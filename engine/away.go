@@ -19,11 +19,19 @@ const (
 	stageAdvanced              // judge
 )
 
-// The loop waits for a step as long as the last batch took, within these bounds. A
-// sequence that comes back may delay the others by as much again.
+// The loop waits for a step as long as the last batch took, within these bounds.
 const (
 	leastPatience = time.Millisecond
 	mostPatience  = 10 * time.Millisecond
+)
+
+// A sequence that was too late delays the others again each time that it comes back. For its next steps the loop waits
+// only an eighth of the last batch, within these bounds: less than the lower one would be shorter than going away takes,
+// with a copy of the logits.
+const (
+	slowFor           = 16 // steps, two for each token
+	leastSlowPatience = 100 * time.Microsecond
+	mostSlowPatience  = time.Millisecond
 )
 
 // away is the part of a loop that runs steps of sequences on workers and keeps the
@@ -70,12 +78,15 @@ func (a *away) collect(list []*sequence) []*sequence {
 	if len(a.given) == 0 {
 		return list
 	}
-	slow := func(s *sequence) bool { return s.slow } // lately, and maybe again
+	slow := func(s *sequence) bool { return s.slow > 0 } // lately, and maybe again
 	quick := slices.DeleteFunc(slices.Clone(a.given), slow)
 	late := l.workers.wait(quick, min(max(l.lastBatch, leastPatience), mostPatience))
 	if len(quick) < len(a.given) {
-		rest := slices.DeleteFunc(slices.Clone(a.given), func(s *sequence) bool { return !s.slow })
-		late = append(late, l.workers.wait(rest, leastPatience)...)
+		rest := slices.DeleteFunc(slices.Clone(a.given), func(s *sequence) bool { return !slow(s) })
+		for _, s := range rest {
+			s.slow--
+		}
+		late = append(late, l.workers.wait(rest, min(max(l.lastBatch/8, leastSlowPatience), mostSlowPatience))...)
 	}
 	a.given = a.given[:0]
 	for _, s := range late {
@@ -97,7 +108,7 @@ func (a *away) goAway(s *sequence) {
 	l.inBatch = slices.DeleteFunc(l.inBatch, isIt)
 	a.list = append(a.list, s)
 	s.job.away++
-	s.slow, s.outside = true, true
+	s.slow, s.outside = slowFor, true
 }
 
 // comeBack takes back the sequences whose steps are done.
@@ -140,7 +151,6 @@ func (a *away) comeBack() {
 		case s.stage == stageAdvanced:
 			l.judgeOne(s)
 		}
-		s.slow = s.stage == stageAdvanced && s.advancing > mostPatience
 		s.logits = nil
 		l.settle([]*sequence{s})
 		if s.slot == nil && slices.Contains(l.active, s) {

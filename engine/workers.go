@@ -50,9 +50,9 @@ func (w *workers) run(s *sequence) {
 	w.signal()
 }
 
-// spins is how often wait polls for a step before it sleeps, as steps may take
-// microseconds.
-const spins = 20_000
+// spins is how often wait polls for a step before it sleeps, as steps may take microseconds. It makes a few
+// microseconds: polling for longer takes the core from the worker when other requests keep all of them busy.
+const spins = 1000
 
 // wait waits for the steps of all sequences in list, at most for patience, and returns
 // those that are not done.
