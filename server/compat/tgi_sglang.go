@@ -54,7 +54,7 @@ var (
 		Known:      slices.Concat([]string{"max_new_tokens", "stop", "repetition_penalty", "n"}, request.SamplingFields),
 		Constraint: []string{"json_schema", "regex", "ebnf"},
 		Harmless:   []string{"skip_special_tokens", "spaces_between_special_tokens"},
-		Refused:    []string{"structural_tag", "min_new_tokens", "ignore_eos", "stop_token_ids", "no_stop_trim", "custom_params"},
+		Refused:    []string{"structural_tag", "min_new_tokens", "stop_token_ids", "no_stop_trim", "custom_params"},
 	}
 )
 

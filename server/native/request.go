@@ -19,7 +19,7 @@ var nativeNames = wire.Names{
 	Harmless:   wire.HarmlessFields,
 	Refused: []string{
 		"inputs", "text", "parameters", "sampling_params", "tools", "tool_choice", "response_format", "functions", "function_call",
-		"best_of", "suffix", "echo", "mirostat", "mirostat_tau", "mirostat_eta", "tfs_z", "dry_multiplier", "xtc_probability",
+		"best_of", "suffix", "echo", "tfs_z",
 		"logits_processors", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "json_schema", "structured_outputs",
 		"format", "template", "images", "audio", "max_new_tokens", "num_predict", "n_predict",
 	},

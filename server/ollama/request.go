@@ -44,7 +44,7 @@ var (
 			"num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "use_mlock", "num_thread", "num_keep", "numa", "low_vram", "f16_kv",
 			"vocab_only", "penalize_newline", "draft_num_predict",
 		},
-		Refused: []string{"mirostat", "mirostat_tau", "mirostat_eta", "tfs_z"},
+		Refused: []string{"tfs_z"},
 	}
 )
 

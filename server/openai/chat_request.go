@@ -18,13 +18,16 @@ var chatNames = wire.Names{
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
 	Harmless:   slices.Concat(wire.HarmlessFields, []string{"include_stop_str_in_output", "response_fields", "num_ctx"}), // the last two: as llama-server ignores them
-	Refused: []string{
-		"audio", "web_search_options", "moderation", "min_tokens", "ignore_eos", "best_of",
-		"use_beam_search", "length_penalty", "stop_token_ids", "bad_words", "allowed_token_ids", "logits_processors", "prompt",
-		"structural_tag", "guided_decoding_backend", "guided_whitespace_pattern", "echo", "suffix", "mirostat", "dry_multiplier",
-		"xtc_probability", "documents", "chat_template", "grammar_lazy", "grammar_triggers",
-		"custom_params",
-	},
+	Refused:    append([]string{"prompt", "echo"}, refusedFields...),
+}
+
+// refusedFields are refused by chat completions and completions.
+var refusedFields = []string{
+	"audio", "web_search_options", "moderation", "min_tokens", "best_of",
+	"use_beam_search", "length_penalty", "stop_token_ids", "bad_words", "allowed_token_ids", "logits_processors",
+	"structural_tag", "guided_decoding_backend", "guided_whitespace_pattern", "suffix",
+	"documents", "chat_template", "grammar_lazy", "grammar_triggers",
+	"custom_params",
 }
 
 // A chatRequest is the body of POST /v1/chat/completions.

@@ -25,7 +25,7 @@ var completionNames = wire.Names{
 	Harmless:   chatNames.Harmless,
 	Refused: append([]string{
 		"messages", "tools", "tool_choice", "max_completion_tokens", "top_logprobs", "continue_final_message", "add_generation_prompt",
-	}, slices.DeleteFunc(slices.Clone(chatNames.Refused), func(s string) bool { return s == "prompt" || s == "echo" })...),
+	}, refusedFields...),
 }
 
 // maxPrompts is the largest number of prompts in a request.

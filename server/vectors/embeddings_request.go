@@ -2,6 +2,7 @@ package vectors
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stencil-json/stencil/server/wire"
@@ -34,16 +35,20 @@ func (q *EmbedQuery) place(i int) string {
 // MaxDimensions is above every model's width.
 const MaxDimensions = 1 << 20
 
+// embeddingsNames are the fields of POST /v1/embeddings.
+var embeddingsNames = wire.Names{
+	Known:    []string{"model", "input", "encoding_format", "dimensions", "truncate", "timeout", "keep_alive"},
+	Harmless: wire.HarmlessFields,
+}
+
 // readOpenAIEmbeddings reads the body of POST /v1/embeddings.
 func readOpenAIEmbeddings(o *wire.Object) (*EmbedQuery, error) { return readEmbeddings(o, "input") }
 
 // readEmbeddings reads a body whose texts are in the given field. The caller has read the fields in
 // others.
 func readEmbeddings(o *wire.Object, field string, others ...string) (*EmbedQuery, error) {
-	names := wire.Names{
-		Known:    append([]string{"model", "input", "encoding_format", "dimensions", "truncate", "timeout", "keep_alive"}, others...),
-		Harmless: wire.HarmlessFields,
-	}
+	names := embeddingsNames
+	names.Known = slices.Concat(names.Known, others)
 	q := &EmbedQuery{Field: field}
 	format := "float"
 	var err error
