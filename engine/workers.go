@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -54,18 +55,30 @@ func (w *workers) run(s *sequence) {
 // microseconds: polling for longer takes the core from the worker when other requests keep all of them busy.
 const spins = 1000
 
+// leastTimer is the shortest time that Go's timers keep: a process with nothing else to do sleeps in epoll_wait, which
+// counts milliseconds.
+const leastTimer = time.Millisecond
+
 // wait waits for the steps of all sequences in list, at most for patience, and returns
 // those that are not done.
 func (w *workers) wait(list []*sequence, patience time.Duration) (late []*sequence) {
 	var timer *time.Timer
+	began := time.Now()
 	for _, s := range list {
 		for i := 0; i < spins && len(s.back) == 0; i++ {
 			// A poll takes some nanoseconds; sleeping and waking take microseconds.
+		}
+		for patience < leastTimer && len(s.back) == 0 && time.Since(began) < patience {
+			runtime.Gosched()
 		}
 		select {
 		case <-s.back:
 			continue
 		default:
+		}
+		if patience < leastTimer {
+			late = append(late, s)
+			continue
 		}
 		if timer == nil {
 			timer = time.NewTimer(patience)

@@ -42,6 +42,9 @@ func (s *Server) adapt(h wire.Handler, body errorBodies) gin.HandlerFunc {
 			err = s.readBody(w, r)
 		}
 		if err == nil {
+			if r.Method == http.MethodPost {
+				n.AtEnd(n.Prepare(s.turns.take(ctx, wire.ClientOf(r))))
+			}
 			err = s.call(h, w, r)
 		}
 		if err != nil && !w.wrote {

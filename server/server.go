@@ -93,6 +93,7 @@ type Server struct {
 	handler http.Handler
 	metrics *metrics
 	memory  memory
+	turns   turns
 	models  *registry.Registry
 	text    *generation.Service
 	assess  *assess.Assessor

@@ -32,6 +32,7 @@ func (s *Handlers) Run(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	wire.NoteOf(r.Context()).Prepared()
 	if j.stream {
 		return &streamed{j}, nil
 	}

@@ -235,6 +235,7 @@ func (d *decision) ask(ctx context.Context, r *http.Request, m *registry.Model, 
 			req.Questions = append(req.Questions, engine.Question{After: after[i], Tokens: places[i].tokens})
 		}
 		stream, err := m.Engine.Submit(ctx, req)
+		wire.NoteOf(r.Context()).Prepared()
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stencil-json/stencil/backend/remote"
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/wire"
 )
 
 // A writer generates the texts of a model: an engine of this process, or an upstream.
@@ -154,6 +155,7 @@ func (localEvents) Beside(int) asking.Written { return asking.Written{} }
 // answer. If the context has no room for both, signals are left out.
 func (g *Generation) submitHere(ctx context.Context, r engine.Request) (*engine.Stream, error) {
 	stream, err := g.Model.Engine.Submit(ctx, r)
+	wire.NoteOf(ctx).Prepared()
 	var small *engine.BudgetError
 	if g.Signals == nil || g.Signals.room == 0 || !errors.As(err, &small) {
 		return stream, err

@@ -324,6 +324,7 @@ func (h *Entry) acquire(ctx context.Context) (*Model, error) {
 		wait := h.loading
 		h.waiting++
 		h.mu.Unlock()
+		wire.NoteOf(ctx).Prepared() // other requests of the client don't wait for the model
 		var err error
 		select {
 		case <-wait:

@@ -91,6 +91,7 @@ func (s *Handlers) compute(r *http.Request, m *registry.Model, inputs [][]int32,
 	if timeout > 0 {
 		limit = min(timeout, limit)
 	}
+	wire.NoteOf(r.Context()).Prepared()
 	result, err := m.Embeddings.Embed(r.Context(), embedding.Request{Client: wire.ClientOf(r), Inputs: inputs, Timeout: limit})
 	if err != nil {
 		return nil, inputProblem(err, place)

@@ -30,10 +30,11 @@ func (a JSON) Write(w http.ResponseWriter, r *http.Request) error {
 // A Note collects attributes for a request's log line while the request is handled.
 // Prompts and texts never go into it.
 type Note struct {
-	ID     string
-	Client string // identifies the client beyond its address; "" if unknown
-	Attrs  []slog.Attr
-	ends   []func()
+	ID       string
+	Client   string // identifies the client beyond its address; "" if unknown
+	Attrs    []slog.Attr
+	ends     []func()
+	prepared func() // nil: nothing to end
 }
 
 type noteKey struct{}
@@ -54,6 +55,19 @@ func (n *Note) AtEnd(f func()) { n.ends = append(n.ends, f) }
 func (n *Note) End() {
 	for _, f := range n.ends {
 		f()
+	}
+}
+
+// Prepare registers done, which ends the client's turn to prepare a request and may be called several times, and returns it.
+func (n *Note) Prepare(done func()) func() {
+	n.prepared = done
+	return done
+}
+
+// Prepared ends the client's turn: what follows takes little of the processor, or is shared out elsewhere.
+func (n *Note) Prepared() {
+	if n.prepared != nil {
+		n.prepared()
 	}
 }
 

@@ -205,6 +205,7 @@ func (g *run) asking(turns []asking.Turn, index, number int) *remote.Request {
 }
 
 func (g *run) Write(ctx context.Context, turns []asking.Turn, index, number int) (*generation.Choice, *asking.Written, error) {
+	wire.NoteOf(ctx).Prepared()
 	began := time.Now()
 	answer, err := g.from.client.Complete(ctx, g.asking(turns, index, number))
 	if err != nil {
@@ -288,6 +289,7 @@ func (g *run) open(ctx context.Context, n int) ([]*remote.Stream, error) {
 }
 
 func (g *run) Stream(ctx context.Context) (generation.Events, error) {
+	wire.NoteOf(ctx).Prepared()
 	ctx, cancel := context.WithTimeout(ctx, g.Job.Timeout)
 	translate := func(err error) error { return asking.Translate(ctx, g.from.log, err, g.strategy, g.Model.Name) }
 	u := &events{
