@@ -34,7 +34,7 @@ const architecture = `
 	NONE
 	< meter, vocab, regular/runes, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2 < validator;
-	regular/runes < regular;
+	regular/runes < regular, validator;
 
 	vocab, meter < decoder < decoder/walk;
 	vocab < decoder/sampling;

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"strings"
@@ -77,5 +78,28 @@ func TestCheckWithoutModel(t *testing.T) {
 	defer h.Close()
 	if status, _, got := post(t, h.URL+"/schema/check", `{"schema": {"enum": ["a", "b"]}}`); status != 200 || got["ok"] != true || len(got["samples"].([]any)) != 2 {
 		t.Errorf("%d %v", status, got)
+	}
+}
+
+// TestPatternWithoutVerdict checks that a pattern of emoji has a verdict, and that one which the validator can't read
+// brings a warning in its place.
+func TestPatternWithoutVerdict(t *testing.T) {
+	_, url := start(t, setup{})
+	emoji := `{"type": "string", "pattern": "^\\p{Extended_Pictographic}{1,3}$"}`
+	status, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 20, "schema": `+emoji+`}`)
+	if status != 200 || at(got, "constraint", "validated") != true {
+		t.Errorf("%d: %v", status, got)
+	}
+	for text, want := range map[string]any{`"❤"`: true, `"a"`: false} {
+		status, _, got := post(t, url+"/validate", fmt.Sprintf(`{"text": %q, "schema": %s}`, text, emoji))
+		if status != 200 || at(got, "valid") != want {
+			t.Errorf("%s: %d: %v", text, status, got)
+		}
+	}
+	for _, path := range []string{"/validate", "/repair"} {
+		status, _, got := post(t, url+path, `{"text": "\"a\"", "schema": {"type": "string", "pattern": "^\\p{RGI_Emoji}$"}}`)
+		if status != 200 || at(got, "valid") != nil || !strings.Contains(fmt.Sprint(at(got, "warnings")), "no verdict") {
+			t.Errorf("%s: %d: %v", path, status, got)
+		}
 	}
 }

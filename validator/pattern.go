@@ -37,7 +37,7 @@ func NewPattern(source string) (*Pattern, error) {
 }
 
 func (p *Pattern) backtracking() (*regexp2.Regexp, error) {
-	return regexp2.Compile(shortCategories.Replace(p.source), regexp2.ECMAScript|regexp2.Unicode)
+	return regexp2.Compile(spellProperties(shortCategories.Replace(p.source)), regexp2.ECMAScript|regexp2.Unicode)
 }
 
 // Linear reports whether matching takes time linear in the text.

@@ -72,3 +72,36 @@ func TestSlowPattern(t *testing.T) {
 		t.Error(ok, err)
 	}
 }
+
+// Properties of emoji are data that both matchers get from tables, as neither library knows them.
+func TestEmojiProperties(t *testing.T) {
+	for _, c := range []struct{ pattern, yes, no string }{
+		{`^(\p{Extended_Pictographic}|\p{Emoji_Component})+$`, "😀👍🏽", "😀a"},
+		{`^[\p{ExtPict}x]$`, "❤", "y"},
+		{`^[\P{ExtPict}]$`, "x", "❤"},
+		{`^[^\p{ExtPict}]$`, "x", "❤"},
+		{`^\P{Extended_Pictographic}$`, "x", "❤"},
+		{`^\p{Emoji}\p{ASCII}$`, "7x", "qx"},
+		{`^\p{Emoji_Modifier_Base}$`, "👍", "🏽"},
+	} {
+		for _, linear := range []bool{true, false} {
+			src := c.pattern
+			if !linear {
+				src = `(?=.)` + src // lookaheads need the other matcher
+			}
+			p, err := NewPattern(src)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if p.Linear() != linear {
+				t.Errorf("%s: linear: %v", src, p.Linear())
+			}
+			for text, want := range map[string]bool{c.yes: true, c.no: false} {
+				if got, err := p.Match(t.Context(), text); got != want || err != nil {
+					t.Errorf("%s on %q: %v %v", src, text, got, err)
+				}
+			}
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (t *translator) escape() {
 		t.out.WriteString(t.rest[:2])
 		t.rest = t.rest[2:]
 	default:
-		if set, ok := t.set(); ok {
+		if set, ok := t.set(false); ok {
 			t.out.WriteString(set)
 		} else if r, ok := t.character(); ok {
 			t.out.WriteString(literal(r))
@@ -110,8 +110,8 @@ func (t *translator) escape() {
 }
 
 // set reads an escape that stands for a set and has the same meaning inside and
-// outside classes.
-func (t *translator) set() (string, bool) {
+// outside classes. Inside, the result may be several members.
+func (t *translator) set(inClass bool) (string, bool) {
 	switch c := t.rest[1]; c {
 	case 'd', 'D', 'w', 'W':
 		set := t.rest[:2]
@@ -133,7 +133,13 @@ func (t *translator) set() (string, bool) {
 		}
 		set := shortCategories.Replace(fmt.Sprintf(`\%c{%s}`, c, name))
 		if _, err := regexp.Compile(set); err != nil {
-			return "", false
+			ranges, ok := propertyRanges(name, c == 'P')
+			if !ok {
+				return "", false
+			}
+			if set = classOf(ranges); !inClass {
+				set = "[" + set + "]"
+			}
 		}
 		t.rest = rest
 		return set, true
@@ -274,7 +280,7 @@ func (t *translator) member(b *strings.Builder) (r rune, single bool) {
 		t.rest = t.rest[2:]
 		return '\b', true
 	}
-	if set, ok := t.set(); ok {
+	if set, ok := t.set(true); ok {
 		b.WriteString(set)
 		return 0, false
 	}

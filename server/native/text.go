@@ -109,12 +109,23 @@ func compileForReading(ctx context.Context, src json.RawMessage) (*schema.Schema
 		return nil, nil, err
 	}
 	v, err := constraint.NewValidator(ctx, src, compiled.Report().Draft)
+	if err != nil && ctx.Err() == nil {
+		return compiled, nil, &unreadError{err}
+	}
 	return compiled, v, err
 }
 
+// An unreadError means that a schema that compiles can't be read by the validator, which knows fewer regular
+// expressions than the engine does. There is no verdict then.
+type unreadError struct{ cause error }
+
+// Error implements error.
+func (e *unreadError) Error() string { return "the validator has no verdict: " + e.cause.Error() }
+
 func (reply *validateReply) schema(ctx context.Context, c request.Constraint, text string) error {
 	compiled, validator, err := compileForReading(ctx, c.Schema)
-	if err != nil {
+	var unread *unreadError
+	if err != nil && !errors.As(err, &unread) {
 		return err
 	}
 	reply.Hash = compiled.Report().Hash
@@ -126,6 +137,9 @@ func (reply *validateReply) schema(ctx context.Context, c request.Constraint, te
 		valid = false
 		reply.Errors = append(reply.Errors, syntaxDetail(err))
 		reply.Incomplete = incomplete(text)
+	} else if unread != nil {
+		reply.Warnings = append(reply.Warnings, unread.Error())
+		return nil
 	} else {
 		err := validator.Validate(ctx, []byte(text))
 		var bad *constraint.InvalidDocumentError
@@ -285,10 +299,15 @@ func (s *Handlers) Repair(r *http.Request) (wire.Answer, error) {
 	}
 	if c.Kind != "" {
 		_, validator, err := compileForReading(r.Context(), c.Schema)
-		if err != nil {
+		var unread *unreadError
+		switch {
+		case errors.As(err, &unread):
+			warnings = append(warnings, unread.Error())
+		case err != nil:
 			return nil, problem.InField(err, c.Param)
+		default:
+			opt.Check = func(document []byte) ([]schema.Issue, error) { return validator.Issues(r.Context(), document) }
 		}
-		opt.Check = func(document []byte) ([]schema.Issue, error) { return validator.Issues(r.Context(), document) }
 	}
 	out := repair.Read(text, opt)
 	reply := repairReply{
