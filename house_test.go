@@ -33,7 +33,7 @@ const architecture = `
 	# Libraries of use to others: pure Go, nothing but each other.
 	NONE
 	< meter, vocab, regular/runes, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
-	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2 < validator;
+	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2, golang.org/x/net/idna < validator;
 	regular/runes < regular, validator;
 
 	vocab, meter < decoder < decoder/walk;

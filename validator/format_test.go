@@ -2,7 +2,11 @@ package validator
 
 import (
 	"encoding/json"
+	"path"
+	"strings"
 	"testing"
+
+	"github.com/stencil-json/stencil/internal/shared"
 )
 
 // Texts that only the grammars of RFC 3986, 3987, 6570, 2673 and 3339 decide. Of ajv-formats and
@@ -40,5 +44,47 @@ func TestFormats(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFormatSuite runs the official test suite's cases of formats, of all drafts.
+func TestFormatSuite(t *testing.T) {
+	drafts := map[string]string{"draft4": "4", "draft6": "6", "draft7": "7", "draft2019-09": "2019-09", "draft2020-12": "2020-12"}
+	cases := 0
+	shared.Members(t, "json-schema-test-suite/json-schema-test-suite.tar.xz", func(name string, data []byte) {
+		dir, file := path.Split(name)
+		dir, ok := strings.CutSuffix(dir, "/optional/format/")
+		draft := drafts[path.Base(dir)]
+		if !ok || draft == "" || path.Ext(file) != ".json" {
+			return
+		}
+		var groups []struct {
+			Description string
+			Schema      json.RawMessage
+			Tests       []struct {
+				Description string
+				Data        json.RawMessage
+				Valid       bool
+			}
+		}
+		if err := json.Unmarshal(data, &groups); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range groups {
+			s, err := Compile(t.Context(), g.Schema, draft)
+			if err != nil {
+				t.Errorf("%s: %s: %v", name, g.Description, err)
+				continue
+			}
+			for _, c := range g.Tests {
+				cases++
+				if err := s.Validate(t.Context(), c.Data); (err == nil) != c.Valid {
+					t.Errorf("%s: %s: %s: %v", name, g.Description, c.Description, err)
+				}
+			}
+		}
+	})
+	if cases < 1000 {
+		t.Errorf("only %d cases were found", cases)
 	}
 }
