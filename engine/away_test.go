@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stencil-json/stencil/backend/scripted"
 )
@@ -60,6 +61,35 @@ func TestSlowConstraintWaitsAlone(t *testing.T) {
 				t.Errorf("text %q, want %q", results[0].Text, want.Text)
 			}
 		})
+	}
+}
+
+// A sequence that loses its slot while it is away, and then gets one that holds its whole prompt with the logits after it,
+// goes on from these.
+func TestSlotLostAndFoundWhole(t *testing.T) {
+	v := testVocab(t)
+	e := newEngine(t, scripted.Random(3), scripted.Options{Grain: 16}, Config{Parallel: 1, CacheSlots: -1})
+	same := prompt(e, "x")
+	began, release := make(chan bool, 1000), make(chan bool)
+	language := quoted(v, "", "ab", "x")
+	language.forced = func(string) string { began <- true; <-release; return "" }
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	stream, err := e.Submit(ctx, Request{Prompt: same, MaxTokens: 30, Constraint: language})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	collect(t, e, Request{Prompt: same, MaxTokens: 1})
+	close(release)
+	results, err := stream.Collect(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	language.forced = func(string) string { return "" }
+	want := collect(t, e, Request{Prompt: same, MaxTokens: 30, Constraint: language})[0]
+	if results[0].Text != want.Text || want.Text == "" {
+		t.Errorf("text %q, want %q", results[0].Text, want.Text)
 	}
 }
 

@@ -198,6 +198,8 @@ func (l *loop) admit() {
 			}
 			l.tracing.span(PartQueue, s.job.submitted, s, 0)
 			fresh = append(fresh, s)
+		} else {
+			l.fit(s) // it has lost its slot, and got another one
 		}
 		l.active = append(l.active, s)
 	}
@@ -330,10 +332,16 @@ func (l *loop) accompany(x *slot) {
 	}
 }
 
-// confirm keeps the usable part of a new sequence's slot, now that the text forced at
-// its start is known: all of it, with the logits after it, or a prefix. A sequence
-// that has ended needs no slot.
+// confirm fits a new sequence's slot to it, now that the text forced at its start is known, and counts what is reused. A
+// sequence that has ended needs no slot.
 func (l *loop) confirm(s *sequence) {
+	l.fit(s)
+	s.cached = min(len(s.slot.tokens), s.prompt)
+	l.countOrigin(s.from, s.cached)
+}
+
+// fit keeps the usable part of a sequence's slot: all of it, with the logits after it, or a prefix.
+func (l *loop) fit(s *sequence) {
 	x := s.slot
 	switch n := commonPrefix(x.tokens, s.tokens); {
 	case n == len(s.tokens) && n == len(x.tokens) && n == x.whole && x.answer != nil:
@@ -341,8 +349,6 @@ func (l *loop) confirm(s *sequence) {
 	case n < len(x.tokens) || n == len(s.tokens):
 		l.slots.cut(x, s.job.cutting.usable(x.spans, min(n, len(s.tokens)-1)))
 	}
-	s.cached = min(len(x.tokens), s.prompt)
-	l.countOrigin(s.from, s.cached)
 }
 
 // countOrigin counts the reused tokens of a prompt by origin.
@@ -378,6 +384,9 @@ func (l *loop) step() {
 		s.drafter.reset()
 	}
 	prompts := l.fill()
+	if len(l.inBatch) == 0 {
+		panic("no active sequence has anything to decode") // an endless loop otherwise
+	}
 	if prompts {
 		expected = math.MaxInt64
 	} else {

@@ -49,7 +49,7 @@ func TestFormats(t *testing.T) {
 
 // TestFormatSuite runs the official test suite's cases of formats, of all drafts.
 func TestFormatSuite(t *testing.T) {
-	drafts := map[string]string{"draft4": "4", "draft6": "6", "draft7": "7", "draft2019-09": "2019-09", "draft2020-12": "2020-12"}
+	drafts := map[string]string{"draft4": "draft-04", "draft6": "draft-06", "draft7": "draft-07", "draft2019-09": "2019-09", "draft2020-12": "2020-12"}
 	cases := 0
 	shared.Members(t, "json-schema-test-suite/json-schema-test-suite.tar.xz", func(name string, data []byte) {
 		dir, file := path.Split(name)

@@ -24,7 +24,7 @@ func TestSuite(t *testing.T) {
 		}
 	}
 	folders := map[string]string{"draft4": "draft-04", "draft6": "draft-06", "draft7": "draft-07", "draft2019-09": "2019-09", "draft2020-12": "2020-12"}
-	// Formats are asserted, idn formats are unknown, and other documents are never
+	// Formats are asserted (see TestFormatSuite), and other documents are never
 	// fetched.
 	elsewhere := map[string]bool{
 		"refRemote.json": true, "vocabulary.json": true, "format.json": true, "default.json": false, "content.json": false,
