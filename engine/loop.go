@@ -199,7 +199,7 @@ func (l *loop) admit() {
 			l.tracing.span(PartQueue, s.job.submitted, s, 0)
 			fresh = append(fresh, s)
 		} else {
-			l.fit(s) // it has lost its slot, and got another one
+			s.fit(l.slots) // it has lost its slot, and got another one
 		}
 		l.active = append(l.active, s)
 	}
@@ -335,19 +335,19 @@ func (l *loop) accompany(x *slot) {
 // confirm fits a new sequence's slot to it, now that the text forced at its start is known, and counts what is reused. A
 // sequence that has ended needs no slot.
 func (l *loop) confirm(s *sequence) {
-	l.fit(s)
+	s.fit(l.slots)
 	s.cached = min(len(s.slot.tokens), s.prompt)
 	l.countOrigin(s.from, s.cached)
 }
 
 // fit keeps the usable part of a sequence's slot: all of it, with the logits after it, or a prefix.
-func (l *loop) fit(s *sequence) {
+func (s *sequence) fit(all *slots) {
 	x := s.slot
 	switch n := commonPrefix(x.tokens, s.tokens); {
 	case n == len(s.tokens) && n == len(x.tokens) && n == x.whole && x.answer != nil:
 		s.given = x.answer
 	case n < len(x.tokens) || n == len(s.tokens):
-		l.slots.cut(x, s.job.cutting.usable(x.spans, min(n, len(s.tokens)-1)))
+		all.cut(x, s.job.cutting.usable(x.spans, min(n, len(s.tokens)-1)))
 	}
 }
 
