@@ -82,10 +82,39 @@ func (m *Matcher) Err() error {
 	return m.g.err()
 }
 
-// spoiled reports whether the result of the last step is unreliable because another
-// grammar, perhaps of another client, has exceeded a limit of the state that they
-// share. After sync the step is computed again, without the shared state.
+// spoiled reports whether the result of the last step is unreliable because the source
+// has exceeded a limit of the state that it shares with other grammars. After sync the
+// step is computed again, without the shared state.
 func (m *Matcher) spoiled() bool { return m.g.stale != nil && m.g.stale() }
+
+// again calls f, and once more if the source exceeded a limit of the state that it shares with others: the second time
+// it does without that state. What f has accepted is taken back in between.
+func (m *Matcher) again(f func() error) error {
+	before, text, past := *m, len(m.text), len(m.past)
+	spoiled, err := m.attempt(f)
+	if !spoiled {
+		return err
+	}
+	m.cfg, m.epoch, m.done, m.maskAt, m.mask = before.cfg, before.epoch, before.done, -1, nil
+	m.text, m.past = m.text[:text], m.past[:past]
+	m.g.forget()
+	return f()
+}
+
+// attempt calls f and reports whether that was in vain, see spoiled.
+func (m *Matcher) attempt(f func() error) (spoiled bool, err error) {
+	defer func() {
+		if spoiled = m.spoiled(); !spoiled {
+			return
+		}
+		if r := recover(); r != nil {
+			if _, ok := r.(*meter.Stop); !ok {
+				panic(r)
+			}
+		}
+	}()
+	return false, f()
+}
 
 // lock begins a call.
 func (m *Matcher) lock() {
@@ -125,6 +154,9 @@ func (g *Grammar) stopped(stop *meter.Stop) error {
 		if x, ok := g.t.src.(explainer); ok {
 			return x.Exceeded(limit)
 		}
+	}
+	if err := g.t.src.Err(); err != nil && errors.Is(stop.Cause, err) {
+		return err
 	}
 	return fmt.Errorf("decoder: %w", stop)
 }
@@ -182,9 +214,10 @@ func (m *Matcher) Mask() (mask *Mask, err error) {
 	m.lock()
 	defer m.unlock()
 	g.trim()
-	if mask, err = m.computeMask(); err != nil && m.spoiled() {
+	err = m.again(func() (err error) {
 		mask, err = m.computeMask()
-	}
+		return err
+	})
 	return mask, err
 }
 
@@ -247,10 +280,7 @@ func (m *Matcher) Accept(tok int32) (err error) {
 	defer m.failed(&err)
 	m.lock()
 	defer m.unlock()
-	if err = m.accept(tok); err != nil && m.spoiled() {
-		err = m.accept(tok)
-	}
-	return err
+	return m.again(func() error { return m.accept(tok) })
 }
 
 func (m *Matcher) accept(tok int32) error {
@@ -301,11 +331,16 @@ func (m *Matcher) AcceptBytes(b []byte) (n int, err error) {
 	defer m.failed(&err)
 	m.lock()
 	defer m.unlock()
-	m.sync()
-	if m.done && len(b) > 0 {
-		return 0, &RefusedError{Token: -1, Offset: len(m.text), AtEnd: true, Expected: "nothing after the end of generation"}
-	}
-	return m.acceptBytes(b)
+	err = m.again(func() (err error) {
+		m.sync()
+		if m.done && len(b) > 0 {
+			n, err = 0, &RefusedError{Token: -1, Offset: len(m.text), AtEnd: true, Expected: "nothing after the end of generation"}
+			return err
+		}
+		n, err = m.acceptBytes(b)
+		return err
+	})
+	return n, err
 }
 
 func (m *Matcher) acceptBytes(b []byte) (int, error) {
@@ -349,14 +384,18 @@ func (m *Matcher) Clone() *Matcher {
 }
 
 // Accepting reports whether the accepted text is complete.
-func (m *Matcher) Accepting() bool {
+func (m *Matcher) Accepting() (yes bool) {
 	if m.fail != nil {
 		return false
 	}
 	m.lock()
 	defer m.unlock()
-	m.sync()
-	return m.done || m.g.t.accepting(m.cfg)
+	_ = m.again(func() error {
+		m.sync()
+		yes = m.done || m.g.t.accepting(m.cfg)
+		return nil
+	})
+	return yes
 }
 
 // ShortestCompletion returns the shortest text known to complete the accepted text;
@@ -396,11 +435,11 @@ func (e *ends) keep(c int32, end []byte) {
 	e.size += 48 + len(end)
 }
 
-func (m *Matcher) sureCompletion() []byte {
-	out := m.completion()
-	if m.spoiled() {
+func (m *Matcher) sureCompletion() (out []byte) {
+	_ = m.again(func() error {
 		out = m.completion()
-	}
+		return nil
+	})
 	return out
 }
 

@@ -56,9 +56,9 @@ type Source interface {
 // that the grammar recovers. The grammar then resets the source.
 type Metered interface{ SetMeter(*meter.Meter) }
 
-// A staler is a Source whose shared state other sources may invalidate, such as a
-// common cache that exceeded a limit. If Stale returns true, the source must be
-// reset, after which it can be used again.
+// A staler is a Source with state that it shares with others, such as a common cache.
+// Stale reports whether it has exceeded a limit there: it must be reset, after which it
+// can be used again, with more room and without that state.
 type staler interface{ Stale() bool }
 
 // Edges collects the edges that leave a frame.

@@ -102,6 +102,14 @@ func (m *Meter) Look() {
 	}
 }
 
+// Stop ends the piece of work, for a cause that the working code has found: it panics with a [*Stop], unless the meter is
+// paused.
+func (m *Meter) Stop(cause error) {
+	if m != nil && m.left <= interval {
+		panic(&Stop{cause})
+	}
+}
+
 // yieldAfter is how long work runs before it yields its core: other goroutines would
 // otherwise wait for the scheduler's 10 ms.
 const yieldAfter = time.Millisecond

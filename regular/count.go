@@ -10,9 +10,9 @@ func (m *Machine) Count(q State, limit int) int {
 	}
 	s := m.store
 	m.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	n := s.count(m.at(q).expr, limit)
-	if s.err != nil {
+	if s.err != nil && s.asker == nil {
 		m.fail(s.err)
 	}
 	return n

@@ -96,7 +96,7 @@ type Store struct {
 	mu sync.Mutex
 	searches
 
-	report   func(n int) // of the Store's own operations
+	user     *User // of the Store's own operations
 	patterns map[string]Expr
 	formats  map[string]Expr
 	machines map[Expr]*Machine
@@ -108,8 +108,10 @@ type Store struct {
 type exprs struct {
 	limits Limits
 	work   int // of the current operation, see spend
-	told   int // how much of it step has been told
-	step   func(n int)
+	told   int // how much of it its user has been told
+	asker  *User
+	before mark // what there was before it
+	failed bool // whether the operation has, or its user, who is being told, is ending it
 	err    error
 
 	blocks   []*nodeBlock // never moved, so that pointers to nodes stay valid
@@ -178,54 +180,15 @@ func NewStore(limits Limits) *Store {
 // expressions. Expressions built since then are unreliable.
 func (s *Store) Err() error {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	return s.err
 }
 
 // Nodes returns the number of expressions built so far.
 func (s *Store) Nodes() int {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	return s.size
-}
-
-// Report has step told of the work of the Store's operations from now on, in the units of Limits.Work, every some
-// microseconds. It may panic: what an operation has not finished then is forgotten, and the Store stays as good as it was.
-// The Store's machines have reports of their own: see [Machine.Reporting].
-func (s *Store) Report(step func(n int)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.report = step
-}
-
-// lock starts an operation.
-func (s *Store) lock() {
-	s.mu.Lock()
-	s.begin(s.report)
-}
-
-// begin gives an operation its work, and throws away what one has left that ended with a panic.
-func (s *Store) begin(step func(n int)) {
-	s.work, s.told, s.step = 0, 0, step
-	s.openRecs = 0
-	x := &s.scratch
-	x.exprs, x.classes, x.nots, x.edges, x.ranges, x.lists = x.exprs[:0], x.classes[:0], x.nots[:0], x.edges[:0], x.ranges[:0], x.lists[:0]
-}
-
-// tellEvery is how much work passes between reports.
-const tellEvery = 256
-
-// spend reports whether an operation may combine n more expressions. An operation
-// without a bound would block all other users of the Store.
-func (s *exprs) spend(n int) bool {
-	if s.work += n; s.work > s.limits.Work {
-		s.fail("Work", s.limits.Work)
-	}
-	if more := s.work - s.told; more >= tellEvery && s.step != nil {
-		s.told = s.work
-		s.step(more)
-	}
-	return s.err == nil
 }
 
 func (s *exprs) fail(limit string, most int) {
@@ -319,6 +282,12 @@ func (s *exprs) add(n node) Expr {
 	if s.size >= s.limits.Nodes {
 		s.fail("Nodes", s.limits.Nodes)
 		return exprEmpty
+	}
+	if u := s.asker; u != nil {
+		if u.added++; u.Nodes > 0 && u.added > u.Nodes {
+			s.fail("Nodes", u.Nodes)
+			return exprEmpty
+		}
 	}
 	if s.size>>nodeBits == len(s.blocks) {
 		s.blocks = append(s.blocks, new(nodeBlock))
@@ -629,7 +598,7 @@ func (s *Store) Any() Expr { return exprAny }
 // Literal returns the expression of one string.
 func (s *Store) Literal(text string) Expr {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	return s.literal(text, exprEpsilon)
 }
 
@@ -637,14 +606,14 @@ func (s *Store) Literal(text string) Expr {
 // overlap and need not be sorted. Surrogates are excluded.
 func (s *Store) Class(ranges []runes.Range) Expr {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	return s.class(runes.Normalise(slices.Clone(ranges)))
 }
 
 // Concat returns the concatenations of one string of each expression, in order.
 func (s *Store) Concat(list ...Expr) Expr {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	e := exprEpsilon
 	for _, x := range slices.Backward(list) {
 		e = s.concat(x, e)
@@ -656,7 +625,7 @@ func (s *Store) Concat(list ...Expr) Expr {
 // means no bound.
 func (s *Store) Repeat(e Expr, least, most int) Expr {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	lo, hi := counts(least, most)
 	return s.repeat(e, lo, hi)
 }

@@ -31,7 +31,7 @@ import (
 //     most one named group.
 func (s *Store) Format(name string) (Expr, bool) {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	return s.format(name)
 }
 

@@ -10,9 +10,9 @@ import (
 // GoPattern returns the strings in which a pattern of package regexp matches
 // somewhere. The error is a *SyntaxError, an *UnsupportedError or a
 // *LimitError.
-func (s *Store) GoPattern(text string) (Expr, error) {
+func (s *Store) GoPattern(text string) (e Expr, err error) {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.doneWith(&err)
 	if len(text) > s.limits.PatternBytes {
 		return exprEmpty, &LimitError{"PatternBytes", s.limits.PatternBytes}
 	}
@@ -20,7 +20,7 @@ func (s *Store) GoPattern(text string) (Expr, error) {
 	if err != nil {
 		return exprEmpty, &SyntaxError{0, err.Error()}
 	}
-	e, err := s.found(fromGo(re))
+	e, err = s.found(fromGo(re))
 	if err == nil {
 		err = s.err
 	}

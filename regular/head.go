@@ -16,7 +16,7 @@ func (m *Machine) Head(q State) (set []runes.Range, max int) {
 	}
 	s := m.store
 	m.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	h := s.head(m.at(q).expr)
 	if s.err != nil || h.class == exprEmpty || h.most <= 0 {
 		return nil, 0
@@ -38,7 +38,7 @@ func (m *Machine) Room(q State) (n int, ok bool) {
 	}
 	s := m.store
 	m.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	e := m.at(q).expr
 	if e == exprAny {
 		return -1, true

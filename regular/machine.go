@@ -28,22 +28,20 @@ type Edge struct {
 // other, with the same meaning.
 type Machine struct {
 	*states
-	start  State
-	report func(n int) // of its operations; nil: nobody is told
+	start State
+	user  *User // of its operations; nil: nobody
 }
 
-// Reporting returns the machine as one whose operations tell step of their work, as [Store.Report] says.
-func (m *Machine) Reporting(step func(n int)) *Machine {
-	return &Machine{m.states, m.start, step}
-}
+// Reporting returns the machine as one whose operations have this user.
+func (m *Machine) Reporting(user *User) *Machine { return &Machine{m.states, m.start, user} }
 
-// Like returns the machine with the reports of another one.
-func (m *Machine) Like(other *Machine) *Machine { return m.Reporting(other.report) }
+// Like returns the machine with the user of another one.
+func (m *Machine) Like(other *Machine) *Machine { return m.Reporting(other.user) }
 
 // lock begins an operation.
 func (m *Machine) lock() {
 	m.store.mu.Lock()
-	m.store.begin(m.report)
+	m.store.begin(m.user)
 }
 
 // states holds the states of a Store, which are created on demand. Blocks never
@@ -83,31 +81,29 @@ type bounded struct {
 
 // Compile returns the machine of e, the same one for the same expression. The
 // error is a *LimitError: of the Store, or of the search for a string of e.
-func (s *Store) Compile(e Expr) (*Machine, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.compile(e, s.report)
+func (s *Store) Compile(e Expr) (m *Machine, err error) {
+	s.lock()
+	defer s.doneWith(&err)
+	return s.compile(e)
 }
 
-// compile is Compile for somebody who holds the lock.
-func (s *Store) compile(e Expr, report func(n int)) (*Machine, error) {
-	s.begin(report)
+// compile is Compile within an operation.
+func (s *Store) compile(e Expr) (*Machine, error) {
 	if m := s.machines[e]; m != nil {
 		return m, nil
-	}
-	if s.err != nil {
-		if s.states != nil {
-			s.states.fail(s.err)
-		}
-		return nil, s.err
 	}
 	if s.states == nil {
 		s.states = &states{store: s}
 		s.states.blocks.Store(new([]*block))
 	}
-	m := &Machine{states: s.states, start: s.states.of(e)}
+	m := &Machine{states: s.states}
+	if s.err == nil {
+		m.start = s.states.of(e)
+	}
 	if s.err != nil {
-		m.fail(s.err)
+		if s.asker == nil {
+			m.fail(s.err)
+		}
 		return nil, s.err
 	}
 	if err := m.Err(); err != nil {
@@ -137,7 +133,11 @@ func (m *states) of(e Expr) State {
 	}
 	q := m.count.Load()
 	if int(q) >= s.limits.States {
-		m.fail(&LimitError{"States", s.limits.States})
+		if s.asker == nil {
+			m.fail(&LimitError{"States", s.limits.States})
+		} else {
+			s.fail("States", s.limits.States)
+		}
 		return Dead
 	}
 	blocks := *m.blocks.Load()
@@ -148,7 +148,7 @@ func (m *states) of(e Expr) State {
 	}
 	m.count.Store(q + 1)
 	st := m.at(q)
-	st.expr, st.accepting, st.lengths = e, n.flags&nullable != 0, n.lengths
+	st.expr, st.accepting, st.lengths, st.bounded = e, n.flags&nullable != 0, n.lengths, nil
 	n.state = q + 1
 	if n.op == opAnd {
 		if loop, core := s.splitLength(e); loop != exprAny && s.is(core, plain) {
@@ -177,7 +177,7 @@ func (m *Machine) visit(q State) *state {
 func (m *Machine) make(st *state) {
 	s := m.store
 	m.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	if st.ascii.Load() != nil {
 		return
 	}
@@ -191,7 +191,6 @@ func (m *Machine) make(st *state) {
 		m.bytes.Add(int64(len(m.tables)) * int64(unsafe.Sizeof(deadTable)))
 	}
 	table := &m.tables[0]
-	m.tables = m.tables[1:]
 	*table = deadTable
 	first := len(m.edges)
 	from, to := exprEmpty, Dead
@@ -212,8 +211,12 @@ func (m *Machine) make(st *state) {
 		m.addEdge(first, Edge{d.lo, d.hi, to})
 	}
 	if s.err != nil {
+		if s.asker != nil {
+			return // the next who gets here tries again
+		}
 		m.fail(s.err)
 	}
+	m.tables = m.tables[1:]
 	st.edges = m.edges[first:len(m.edges):len(m.edges)]
 	st.ascii.Store(table)
 }
@@ -254,7 +257,9 @@ func (m *Machine) Step(q State, r rune) State {
 	table := st.ascii.Load()
 	if table == nil {
 		m.make(st)
-		table = st.ascii.Load()
+		if table = st.ascii.Load(); table == nil {
+			return Dead
+		}
 	}
 	if uint32(r) < 128 {
 		return table[r]
@@ -347,7 +352,10 @@ func (m *Machine) ASCII(q State) *[128]State {
 	if q < 0 {
 		return &deadTable
 	}
-	return m.visit(q).ascii.Load()
+	if table := m.visit(q).ascii.Load(); table != nil {
+		return table
+	}
+	return &deadTable
 }
 
 // Shortest returns a shortest string accepted from q, "" if q is accepting or
@@ -359,13 +367,13 @@ func (m *Machine) Shortest(q State) string {
 	}
 	s := m.store
 	m.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	e := m.at(q).expr
 	if int(s.node(e).lengths.lo) > s.limits.Text {
 		return ""
 	}
 	text := s.shortest(e)
-	if s.err != nil {
+	if s.err != nil && s.asker == nil {
 		m.fail(s.err)
 	}
 	return text
@@ -374,7 +382,7 @@ func (m *Machine) Shortest(q State) string {
 // Least returns a lower bound on the number of characters in the strings of e.
 func (s *Store) Least(e Expr) int {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	return int(s.node(e).lengths.lo)
 }
 

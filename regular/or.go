@@ -9,21 +9,21 @@ import (
 // Or returns the strings of any of the expressions.
 func (s *Store) Or(list ...Expr) Expr {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	return s.orFactored(list)
 }
 
 // And returns the strings that are in all of the expressions.
 func (s *Store) And(list ...Expr) Expr {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	return s.and(list)
 }
 
 // Not returns the strings that are not in e.
 func (s *Store) Not(e Expr) Expr {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	return s.not(e)
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReportAnywhere checks that interrupted operations leave no trace: after many of them, at random
-// places, a store answers as one that was never interrupted.
+// TestReportAnywhere checks that interrupted operations, and those that exceed a limit, leave no trace: after many of
+// them, at random places, a store answers as one in which all was finished, and it is no larger than before.
 func TestReportAnywhere(t *testing.T) {
 	stop := errors.New("enough")
 	ask := func(m *Machine, said string) string { // all that can be asked along a text
@@ -25,46 +25,77 @@ func TestReportAnywhere(t *testing.T) {
 		return out + fmt.Sprint(m.Accepting(q), m.Err())
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	ended := 0
+	ended, exceeded, same := 0, 0, 0
 	for round := range 60 {
-		shared := NewStore(Limits{})
+		limits := Limits{}
+		if round%2 == 0 {
+			limits = Limits{Work: 1 << (4 + r.IntN(8)), Steps: 1 << (2 + r.IntN(6)), States: 1 << (4 + r.IntN(5))}
+		}
+		shared := NewStore(limits)
 		for range 40 {
 			left := 1 << r.IntN(12)
-			step := func(n int) {
-				if left -= n; left < 0 {
-					panic(stop)
-				}
+			user := &User{
+				Step: func(n int) {
+					if left -= n; left < 0 {
+						panic(stop)
+					}
+				},
+				Exceeded: func(err *LimitError) { panic(err) },
 			}
-			func() {
+			if r.IntN(2) == 0 {
+				user.Step, user.Nodes = nil, 1<<r.IntN(10)
+			}
+			// do reports whether an operation was finished; if not, it must have left nothing.
+			do := func(op func() error) (ok bool) {
+				count := func() int32 {
+					if shared.states == nil {
+						return 0
+					}
+					return shared.states.count.Load()
+				}
+				size, states := shared.size, count()
 				defer func() {
-					switch p := recover(); p {
-					case nil:
-					case stop:
+					p := recover()
+					limit, isLimit := p.(*LimitError)
+					switch {
+					case p == nil && ok:
+						return
+					case p == stop:
 						ended++
+					case isLimit && limit != nil, p == nil:
+						exceeded++
 					default:
 						panic(p)
 					}
-				}()
-				shared.Report(step)
-				defer shared.Report(nil)
-				e, err := shared.Pattern(randomPattern(r))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if r.IntN(2) == 0 {
-					other, err := shared.Pattern(randomPattern(r))
-					if err != nil {
-						t.Fatal(err)
+					if shared.size != size || count() != states {
+						t.Errorf("%d expressions and %d states have become %d and %d", size, states, shared.size, count())
 					}
-					e = shared.And(e, shared.Not(other))
+					same++
+				}()
+				return op() == nil
+			}
+			shared.Report(user)
+			var e, other Expr
+			var m *Machine
+			one, two, both := randomPattern(r), randomPattern(r), r.IntN(2) == 0
+			ok := do(func() (err error) { e, err = shared.Pattern(one); return err })
+			if ok && both {
+				ok = do(func() (err error) { other, err = shared.Pattern(two); return err }) &&
+					do(func() error { other = shared.Not(other); return nil }) &&
+					do(func() error { e = shared.And(e, other); return nil })
+			}
+			if ok && do(func() (err error) { m, err = shared.Compile(e); return err }) {
+				m = m.Reporting(user)
+				q := m.Start()
+				for _, c := range randomText(r) {
+					if !do(func() error { m.Shortest(q); return nil }) || !do(func() error { m.Head(q); return nil }) ||
+						!do(func() error { m.Count(q, 3); return nil }) || !do(func() error { q = m.Step(q, c); return nil }) {
+						break
+					}
 				}
-				m, err := shared.Compile(e)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ask(m.Reporting(step), randomText(r))
-			}()
+			}
 		}
+		shared.limits = Limits{}.orDefaults()
 		shared.Report(nil)
 		for range 8 {
 			p, fresh := randomPattern(r), NewStore(Limits{})
@@ -86,8 +117,8 @@ func TestReportAnywhere(t *testing.T) {
 			}
 		}
 	}
-	if ended < 200 {
-		t.Errorf("only %d of 2400 were interrupted", ended)
+	if ended < 100 || exceeded < 200 || same != ended+exceeded {
+		t.Errorf("only %d were interrupted, %d exceeded a limit", ended, exceeded)
 	}
 }
 

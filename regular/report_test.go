@@ -30,7 +30,7 @@ func TestReport(t *testing.T) {
 			told = 0
 			f()
 		}
-		s.Report(step)
+		s.Report(&User{Step: step})
 		try(func() {
 			e, err := s.Pattern(heavy)
 			if err != nil {
@@ -40,7 +40,7 @@ func TestReport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m = m.Reporting(step)
+			m = m.Reporting(&User{Step: step})
 			for q, i := m.Start(), 0; i < 400; i++ {
 				q = m.Step(q, 'a')
 				m.Shortest(q)

@@ -12,7 +12,7 @@ import (
 // stored once.
 func (s *Store) Strings(list []string) Expr {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	sorted := slices.Clone(list)
 	slices.Sort(sorted)
 	return s.words(slices.Compact(sorted), 0)

@@ -3,9 +3,9 @@ package regular
 // Pattern returns the strings in which an ECMAScript pattern matches somewhere,
 // as for the keyword "pattern" of JSON Schema. The error is a *SyntaxError, an
 // *UnsupportedError or a *LimitError.
-func (s *Store) Pattern(text string) (Expr, error) {
+func (s *Store) Pattern(text string) (e Expr, err error) {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.doneWith(&err)
 	if e, ok := s.patterns[text]; ok {
 		return e, nil
 	}
@@ -16,7 +16,7 @@ func (s *Store) Pattern(text string) (Expr, error) {
 	if err != nil {
 		return exprEmpty, err
 	}
-	e, err := s.found(t)
+	e, err = s.found(t)
 	if err == nil {
 		err = s.err
 	}

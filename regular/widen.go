@@ -20,17 +20,17 @@ func (m *Machine) Loosen(q State, n int) (*Machine, State) {
 	return to.Like(m), to.Start()
 }
 
-func (m *Machine) compiled(e Expr) (*Machine, error) {
-	m.store.mu.Lock()
-	defer m.store.mu.Unlock()
-	return m.store.compile(e, m.report)
+func (m *Machine) compiled(e Expr) (to *Machine, err error) {
+	m.lock()
+	defer m.store.doneWith(&err)
+	return m.store.compile(e)
 }
 
 // loosened returns another expression for the state's, if there is one.
 func (m *Machine) loosened(q State, n int32) (out Expr, ok bool) {
 	s := m.store
 	m.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	e := m.at(q).expr
 	l := loosener{s: s, n: n, done: map[Expr]Expr{}}
 	out = l.top(e)

@@ -43,7 +43,7 @@ func (b *base) firm(since guesses, answer bool) bool {
 
 func newBase(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) *base {
 	b := &base{doc: doc, opt: opt, goals: logic.NewGoals(), meter: m, machines: map[regular.Expr]*regular.Machine{}}
-	b.lang = lang.Reporting(b.languages)
+	b.lang = lang.Reporting(b.languages, b.exceeded)
 	b.goals.Meter = m
 	b.forms = logic.NewForms(&b.goals)
 	return b
@@ -76,6 +76,12 @@ func (b *base) machine(e regular.Expr) *regular.Machine {
 
 // languages is told of the work on languages, of which a step of the meter has about this much.
 func (b *base) languages(n int) { b.meter.Step(1 + n/16) }
+
+// exceeded ends the work at a limit of the languages, lest what follows from it get into tables that schemas share.
+func (b *base) exceeded(err *regular.LimitError) {
+	b.fail(err)
+	b.meter.Stop(err)
+}
 
 // limit records that a limit was exceeded.
 func (b *base) limit(name string, n int) {

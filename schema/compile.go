@@ -26,6 +26,7 @@ type Schema struct {
 	opt    Options
 	report Report        // without the hash
 	hash   func() string // of the source
+	lang   func() *language.Pool
 
 	mu    sync.Mutex
 	first *source // built while compiling; the first grammar takes it over
@@ -38,27 +39,26 @@ func Compile(src []byte, opt Options) (*Schema, error) {
 	return CompileContext(context.Background(), src, opt)
 }
 
-// CompileContext is [Compile] with a context: when ctx ends, the work stops, and the
-// error is the context's cause.
+// CompileContext is [Compile] with a context: when it ends, the work stops, with its cause as the error.
 func CompileContext(ctx context.Context, src []byte, opt Options) (*Schema, error) {
 	opt.Limits = opt.Limits.OrDefaults()
-	if len(src) > opt.Limits.Bytes {
-		return nil, &LimitError{Limit: "bytes", Max: opt.Limits.Bytes}
+	if most := opt.Limits.Bytes; len(src) > most {
+		return nil, &LimitError{Limit: "bytes", Max: most}
 	}
-	doc, err := syntax.ParseDocument(string(src), opt.Limits.Depth, opt.Strict)
-	if err != nil {
-		return nil, err
-	}
-	c, err := analyse(ctx, doc, opt, language.Shared())
-	var limit *regular.LimitError
-	if errors.As(err, &limit) {
-		// The shared store may have been nearly full.
-		c, err = analyse(ctx, doc, opt, language.Renew())
+	c, err := analyse(ctx, src, opt, language.Shared())
+	if _, is := errors.AsType[*regular.LimitError](err); is { // then it has a pool of its own
+		if c, err = analyse(ctx, src, opt, language.New()); err == nil {
+			c.lang = language.New
+		}
 	}
 	return c, err
 }
 
-func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *language.Pool) (c *Schema, err error) {
+func analyse(ctx context.Context, src []byte, opt Options, lang *language.Pool) (c *Schema, err error) {
+	doc, err := syntax.ParseDocument(string(src), opt.Limits.Depth, opt.Strict)
+	if err != nil {
+		return nil, err
+	}
 	var s *source
 	m := meter.New(meter.Limits{Time: opt.Limits.Time, Bytes: opt.Limits.Memory}, func() int {
 		if s == nil {
@@ -68,13 +68,12 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 	})
 	m.Start(ctx)
 	defer func() {
-		var limit *meter.LimitError
-		if errors.As(err, &limit) {
+		if limit, is := errors.AsType[*meter.LimitError](err); is {
 			c, err = nil, explained(opt.Limits.exceeded(limit), doc.Suspects())
 		}
 	}()
 	defer meter.Catch(&err)
-	doc.CheckTexts(lang.Reporting(func(n int) { m.Step(1 + n/16) }))
+	doc.CheckTexts(lang.Reporting(func(n int) { m.Step(1 + n/16) }, func(err *regular.LimitError) { m.Stop(err) }))
 	doc.CheckSizes()
 	if len(doc.Invalid) > 0 {
 		// Unsupported keywords are listed too, so that one attempt finds all issues.
@@ -84,7 +83,7 @@ func analyse(ctx context.Context, doc *syntax.Document, opt Options, lang *langu
 		}
 		return nil, &InvalidError{Issues: issues}
 	}
-	c = &Schema{doc: doc, opt: opt, hash: sync.OnceValue(func() string { return hash(doc.Source) })}
+	c = &Schema{doc: doc, opt: opt, lang: language.Shared, hash: sync.OnceValue(func() string { return hash(doc.Source) })}
 	costly := doc.Complexity()
 	c.report = Report{Draft: doc.Draft.String(), Enforced: doc.Enforced, Warnings: slices.Concat(doc.Warnings, costly)}
 	if len(doc.Unsupported) > 0 {
@@ -140,8 +139,8 @@ func contradictions(doc *syntax.Document, opt Options, lang *language.Pool, m *m
 // numbersAt converts a limit of package number to one of this package, and adds the
 // place of the innermost schema that exceeds it. Other errors are returned unchanged.
 func numbersAt(err error, doc *syntax.Document, opt Options, lang *language.Pool, m *meter.Meter) error {
-	var limit *number.LimitError
-	if !errors.As(err, &limit) {
+	limit, is := errors.AsType[*number.LimitError](err)
+	if !is {
 		return err
 	}
 	out := &LimitError{Limit: limit.Limit, Max: limit.Max}
@@ -156,8 +155,7 @@ func numbersAt(err error, doc *syntax.Document, opt Options, lang *language.Pool
 	return out
 }
 
-// checkNumbers builds the automata of multipleOf, which may exceed a limit, even if
-// none has been needed yet.
+// checkNumbers builds the automata of multipleOf, which may exceed a limit, even if none has been needed yet.
 func (vs *views) checkNumbers() {
 	for _, n := range vs.doc.Nodes {
 		if n.Number != nil && len(n.Number.MultipleOf) > 0 {
@@ -176,8 +174,8 @@ func (l *Limits) exceeded(limit *meter.LimitError) error {
 
 // explained adds the most likely cause to a limit that was exceeded.
 func explained(err error, costly []Issue) error {
-	var limit *LimitError
-	if len(costly) == 0 || !errors.As(err, &limit) || limit.Pointer != "" {
+	limit, is := errors.AsType[*LimitError](err)
+	if len(costly) == 0 || !is || limit.Pointer != "" {
 		return err
 	}
 	out := *limit
@@ -223,7 +221,7 @@ func (c *Schema) Grammar(v *vocab.Vocab) *decoder.Grammar {
 	c.first = nil
 	c.mu.Unlock()
 	if s == nil {
-		s = newSource(c.doc, c.opt, language.Shared(), nil)
+		s = newSource(c.doc, c.opt, c.lang(), nil)
 	}
 	return decoder.New(s, v, decoder.Limits{Time: c.opt.Limits.Time, Bytes: c.opt.Limits.Memory / 2})
 }

@@ -247,18 +247,14 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// When one schema exceeds a limit of the shared pool, the others are unaffected.
+// When one schema exceeds a limit of the shared pool, it goes on in one of its own, and the others stay.
 func TestSpoiltLanguages(t *testing.T) {
 	v := byteVocab(t)
-	small := language.NewWithin(regular.Limits{States: 60})
+	small := language.NewCommon(regular.Limits{States: 60})
 	compile := func(src string) *decoder.Matcher {
 		opt := lenient
 		opt.Limits = opt.Limits.OrDefaults()
-		doc, err := syntax.ParseDocument(src, opt.Limits.Depth, opt.Strict)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := analyse(t.Context(), doc, opt, small)
+		s, err := analyse(t.Context(), []byte(src), opt, small)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,15 +272,42 @@ func TestSpoiltLanguages(t *testing.T) {
 		}
 	}
 	read(innocent, `"aa`)
-	if _, err := culprit.AcceptBytes([]byte(`"` + strings.Repeat("aaabbbbb", 10))); err == nil {
-		t.Fatal("the limit is too high for the test")
+	read(culprit, `"`+strings.Repeat("aaabbbbb", 10))
+	if e, err := small.Pattern("^(a{3}|b{5})*$"); err != nil {
+		t.Error(err)
+	} else if m, err := small.Machine(e); err != nil || m.States() > 60 || m.Err() != nil {
+		t.Errorf("the shared pool has %d states: %v", m.States(), err)
 	}
 	read(innocent, `ab"`)
 	if !innocent.Accepting() {
 		t.Error("not accepted")
 	}
-	again := culprit.Clone()
-	read(again, "")
+	read(culprit.Clone(), "")
+}
+
+// A schema whose languages need too much of the shared pool does not have others compile theirs anew.
+func TestGreedyLanguages(t *testing.T) {
+	before := language.Shared()
+	for _, pattern := range []string{
+		"^(?=.*a.{14}$)(?=.*b.{15}$)(?=.*c.{16}$)(?=.*d.{17}$)(?!.*e.{19}$).*x",
+		"^(?=.*a.{30}$)(?=.*b.{31}$)(?=.*c.{32}$)(?=.*d.{33}$).*x$",
+	} {
+		s, err := Compile([]byte(`{"type": "string", "pattern": "`+pattern+`", "not": {"const": "abc"}}`), Options{})
+		if err != nil {
+			t.Errorf("%s: %v", pattern, err)
+			continue
+		}
+		m := s.Grammar(byteVocab(t)).NewMatcher()
+		m.ShortestCompletion()
+		var limit *regular.LimitError
+		if err := m.Err(); !errors.As(err, &limit) {
+			t.Errorf("%s: the limit is too high for the test: %v", pattern, err)
+		}
+		if now := language.Shared(); now != before {
+			t.Errorf("%s: the shared pool was replaced", pattern)
+			before = now
+		}
+	}
 }
 
 // The shortest documents of large demands are found quickly.

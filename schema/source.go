@@ -27,7 +27,6 @@ type source struct {
 	frames   *frameTable
 	prep     *preparer
 
-	own      bool // lang isn't shared
 	followed bool // other text may follow
 }
 
@@ -37,9 +36,11 @@ func newSource(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.
 	return s
 }
 
-// Stale implements the decoder's optional interface of that name: another schema
-// may exceed a limit of the pool of languages that all schemas share.
-func (s *source) Stale() bool { return !s.own && s.lang.Failed() }
+// Stale implements the decoder's optional interface: in a pool of its own, the schema has more room.
+func (s *source) Stale() bool {
+	_, is := errors.AsType[*regular.LimitError](s.err)
+	return is && s.lang.Common()
+}
 
 // Follow implements [decoder.Followed].
 func (s *source) Follow() { s.followed = true }
@@ -47,12 +48,7 @@ func (s *source) Follow() { s.followed = true }
 // Reset implements [decoder.Source].
 func (s *source) Reset() {
 	if s.Stale() {
-		var limit *regular.LimitError
-		if s.own = errors.As(s.err, &limit); s.own {
-			s.lang = language.New()
-		} else {
-			s.lang = language.Shared()
-		}
+		s.lang = language.New()
 	}
 	b := newBase(s.doc, s.opt, s.lang, s.meter)
 	sets, nums := newKeySets(b), newNumbers(b)
@@ -67,7 +63,7 @@ func (s *source) Reset() {
 	arr.count = newCounts(b, vs, nums, ts, keys, obj, arr)
 	vs.satisfiable, vs.listed, sv.objects, sv.arrays = sv.viewSatisfiable, sv.lists.Values, obj, arr
 	frames := newFrameTable(b)
-	*s = source{base: b, own: s.own, followed: s.followed, sets: sets, numbers: nums, views: vs, texts: ts, keys: keys,
+	*s = source{base: b, followed: s.followed, sets: sets, numbers: nums, views: vs, texts: ts, keys: keys,
 		objects: obj, next: next, arrays: arr, sat: sv, frames: frames,
 		shortest: newShortest(b, sets, vs, nums, ts, keys, obj, next, arr),
 		prep:     newPreparer(b, sets, ts, keys, obj, next, frames)}

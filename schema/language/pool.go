@@ -1,6 +1,7 @@
 package language
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/stencil-json/stencil/regular"
@@ -12,7 +13,7 @@ import (
 // is safe for concurrent use.
 type Pool struct {
 	*pool
-	report func(n int) // of the work of operations; nil: nobody is told
+	user *regular.User
 }
 
 // pool is what all users of a Pool have in common.
@@ -24,6 +25,7 @@ type pool struct {
 	patterns   map[string]patternResult
 	formats    map[string]formatResult
 	nothing    *regular.Machine // of the empty language
+	common     bool             // several schemas use it
 }
 
 type patternResult struct {
@@ -44,6 +46,12 @@ const (
 	sharedBytes    = 16 << 20
 )
 
+// What one schema may do in the shared store: beyond that it gets one of its own.
+const (
+	schemaNodes = sharedNodes / 4
+	sharedWork  = 1 << 22 // of one operation
+)
+
 // maxNodes bounds the expressions in one store.
 const maxNodes = 4 << 20
 
@@ -57,17 +65,20 @@ func Shared() *Pool {
 	sharedMu.Lock()
 	defer sharedMu.Unlock()
 	if shared == nil || shared.full() {
-		shared = New()
+		shared = NewCommon(regular.Limits{Nodes: maxNodes, Work: sharedWork})
 	}
 	return shared
 }
 
-// New returns an empty pool of the usual size.
-func New() *Pool { return NewWithin(regular.Limits{Nodes: maxNodes}) }
+// New returns an empty pool for one schema.
+func New() *Pool { return newPool(regular.Limits{Nodes: maxNodes}, false) }
 
-// NewWithin returns an empty pool with other limits.
-func NewWithin(limits regular.Limits) *Pool {
+// NewCommon returns an empty pool for several schemas.
+func NewCommon(limits regular.Limits) *Pool { return newPool(limits, true) }
+
+func newPool(limits regular.Limits, common bool) *Pool {
 	l := &Pool{pool: &pool{
+		common:   common,
 		store:    regular.NewStore(limits),
 		machines: map[regular.Expr]*regular.Machine{},
 		patterns: map[string]patternResult{},
@@ -82,41 +93,48 @@ func NewWithin(limits regular.Limits) *Pool {
 func (l *Pool) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.machines)+len(l.patterns) > sharedMachines || l.store.Nodes() > sharedNodes || l.nothing.Bytes() > sharedBytes || l.Failed()
+	return len(l.machines)+len(l.patterns) > sharedMachines || l.store.Nodes() > sharedNodes || l.nothing.Bytes() > sharedBytes
 }
 
-// Failed reports whether any schema has exceeded a limit of the store. Its
-// machines are unreliable then.
-func (l *Pool) Failed() bool { return l.nothing.Err() != nil }
+// Common reports whether several schemas use the pool: one that exceeds a limit there may have more room in a pool of
+// its own.
+func (l *Pool) Common() bool { return l.common }
 
-// Renew replaces the shared store, for a schema that found it exhausted.
-func Renew() *Pool {
-	sharedMu.Lock()
-	defer sharedMu.Unlock()
-	shared = New()
-	return shared
+// Reporting returns the pool for somebody who is told of the work of operations, of the machines' too, and of limits
+// that they exceed, as [regular.User] says; neither spoils anything for others.
+func (l *Pool) Reporting(step func(n int), exceeded func(err *regular.LimitError)) *Pool {
+	u := &regular.User{Step: step, Exceeded: exceeded}
+	if l.common {
+		u.Nodes = schemaNodes
+	}
+	return &Pool{l.pool, u}
 }
-
-// Reporting returns the pool for somebody who is told of the work of operations, of the machines' too, as
-// [regular.Store.Report] says: step may panic, and spoils nothing for others.
-func (l *Pool) Reporting(step func(n int)) *Pool { return &Pool{l.pool, step} }
 
 // lock begins an operation.
 func (l *Pool) lock() {
 	l.mu.Lock()
-	l.store.Report(l.report)
+	l.store.Report(l.user)
 }
 
 // Pattern returns the strings that a regular expression of ECMA-262 matches. The
-// error is one of package regular.
-func (l *Pool) Pattern(text string) (regular.Expr, error) {
+// error is one of package regular. In a pool of several schemas, a limit is not only
+// an error but also told.
+func (l *Pool) Pattern(text string) (e regular.Expr, err error) {
+	var limit *regular.LimitError
+	defer func() {
+		if l.common && l.user != nil && errors.As(err, &limit) {
+			l.user.Exceeded(limit)
+		}
+	}()
 	l.lock()
 	defer l.mu.Unlock()
 	if r, ok := l.patterns[text]; ok {
 		return r.expr, r.err
 	}
-	e, err := l.store.Pattern(text)
-	l.patterns[text] = patternResult{e, err}
+	e, err = l.store.Pattern(text)
+	if !l.common || !errors.As(err, &limit) {
+		l.patterns[text] = patternResult{e, err}
+	}
 	return e, err
 }
 
@@ -191,8 +209,8 @@ func (l *Pool) Machine(e regular.Expr) (*regular.Machine, error) {
 		}
 		l.machines[e] = m
 	}
-	if l.report != nil {
-		m = m.Reporting(l.report)
+	if l.user != nil {
+		m = m.Reporting(l.user)
 	}
 	return m, nil
 }

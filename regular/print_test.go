@@ -13,7 +13,7 @@ import (
 // complement, Σ any character, ∅ no string, ε the empty string.
 func (s *Store) String(e Expr) string {
 	s.lock()
-	defer s.mu.Unlock()
+	defer s.done()
 	p := printer{s: s}
 	p.print(e, 0)
 	return p.String()
