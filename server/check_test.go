@@ -103,3 +103,51 @@ func TestPatternWithoutVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestSlightlyInvalid checks that what the specification forbids but is harmless is accepted with a verdict, or refused
+// with its place, by every path alike.
+func TestSlightlyInvalid(t *testing.T) {
+	_, url := start(t, setup{})
+	for schema, accepted := range map[string]bool{
+		`{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a", "a"]}`: true,
+		`{"type": "object", "required": []}`:                                                   true,
+		`{"enum": [1, 1, 1.0]}`:                                                                true,
+		`{"enum": []}`:                                                                         false,
+		`{"enum": [{"a": 1, "b": 2}, {"b": 2, "a": 1}]}`:                                       true,
+		`{"type": ["integer", "integer"]}`:                                                     true,
+		`{"type": []}`:                                                                         false,
+		`{"type": "string", "minLength": 1.0, "maxLength": 3.0}`:                               true,
+		`{"type": "string", "minLength": 1e0, "maxLength": 0.3e1}`:                             true,
+		`{"type": "string", "minLength": 1.5}`:                                                 false,
+		`{"type": "string", "minLength": -1}`:                                                  false,
+		`{"type": "array", "minItems": 2.0, "maxItems": 2.0, "items": {"type": "boolean"}}`:    true,
+		`{"type": "object", "minProperties": 1.0, "maxProperties": 1.0, "additionalProperties": {"type": "null"}}`:                     true,
+		`{"type": "string", "format": "no-such-format", "maxLength": 3}`:                                                               true,
+		`{"type": "string", "format": "", "maxLength": 3}`:                                                                             true,
+		`{"type": "integer", "minimum": 1, "minimum": 2}`:                                                                              false,
+		`{"type": "object", "properties": {"a": {"const": 1}}, "dependentRequired": {"a": ["b", "b"]}, "additionalProperties": false}`: true,
+		`{"type": "integer", "minimum": 3, "exclusiveMinimum": true, "maximum": 9, "exclusiveMaximum": false}`:                         true,
+		`{"type": "array", "items": [{"type": "integer"}, {"type": "null"}], "additionalItems": false}`:                                true,
+		`{"type": "array", "items": [{"type": "integer"}], "additionalItems": {"type": "boolean"}, "maxItems": 2}`:                     true,
+		`{"type": "object", "dependencies": {"a": "b"}, "maxProperties": 1}`:                                                           true,
+		`{"type": "integer", "anyOf": []}`:                                                                                             false,
+		`{"type": "integer", "$defs": {"unused": {"type": ["null", "null"], "required": ["x", "x"]}}, "maximum": 3, "minimum": 0}`:     true,
+		`{"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "required": ["a", "a"], "maxProperties": 2}`:         true,
+	} {
+		refused := func(status int, got map[string]any) bool {
+			code := at(got, "error", "code")
+			return status == 400 && (code == "invalid_schema" || code == "unsatisfiable_schema")
+		}
+		status, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 60, "schema": `+schema+`}`)
+		if accepted && (status != 200 || at(got, "constraint", "validated") != true) || !accepted && !refused(status, got) {
+			t.Errorf("/generate_json %s: %d %v", schema, status, got)
+		}
+		status, _, got = post(t, url+"/validate", `{"text": "\"too long\"", "schema": `+schema+`}`)
+		if accepted && (status != 200 || at(got, "valid") != false) || !accepted && !refused(status, got) {
+			t.Errorf("/validate %s: %d %v", schema, status, got)
+		}
+		if status, _, got = post(t, url+"/schema/check", `{"schema": `+schema+`}`); status != 200 || at(got, "ok") != accepted {
+			t.Errorf("/schema/check %s: %d %v", schema, status, got)
+		}
+	}
+}

@@ -475,7 +475,9 @@ func (c *compiler) general() {
 		case text:
 			n.types = []string{t.text}
 		case array:
-			n.types = texts(t)
+			if n.types = texts(t); len(n.types) == 0 && c.err == nil {
+				c.err = fmt.Errorf("type must name a type")
+			}
 		default:
 			c.want("type", text)
 		}
@@ -510,15 +512,20 @@ func (c *compiler) general() {
 func (c *compiler) numbers() {
 	n, v := c.n, c.n.source
 	n.minimum, n.maximum = c.number("minimum"), c.number("maximum")
-	if n.draft == draft4 {
-		if v.get("exclusiveMinimum") != nil && c.flag("exclusiveMinimum") {
-			n.minimum, n.exclusiveMinimum = nil, n.minimum
-		}
-		if v.get("exclusiveMaximum") != nil && c.flag("exclusiveMaximum") {
-			n.maximum, n.exclusiveMax = nil, n.maximum
-		}
-	} else {
-		n.exclusiveMinimum, n.exclusiveMax = c.number("exclusiveMinimum"), c.number("exclusiveMaximum")
+	// A boolean is read as draft 4 meant it: such schemas are common under later drafts.
+	flag := func(key string) bool {
+		x := v.get(key)
+		return n.draft == draft4 || x != nil && x.kind == boolean
+	}
+	if !flag("exclusiveMinimum") {
+		n.exclusiveMinimum = c.number("exclusiveMinimum")
+	} else if c.flag("exclusiveMinimum") {
+		n.minimum, n.exclusiveMinimum = nil, n.minimum
+	}
+	if !flag("exclusiveMaximum") {
+		n.exclusiveMax = c.number("exclusiveMaximum")
+	} else if c.flag("exclusiveMaximum") {
+		n.maximum, n.exclusiveMax = nil, n.maximum
 	}
 	if n.multipleOf = c.number("multipleOf"); n.multipleOf != nil && n.multipleOf.sign() <= 0 && c.err == nil {
 		c.err = fmt.Errorf("multipleOf must be more than 0")
@@ -536,9 +543,11 @@ func (c *compiler) arrays() {
 	n := c.n
 	n.minItems, n.maxItems, n.unique = c.count("minItems"), c.count("maxItems"), c.flag("uniqueItems")
 	if n.draft >= draft2020 {
-		n.prefix, n.rest, n.restName = c.schemas("prefixItems"), c.schema("items"), "items"
-	} else if items := n.source.get("items"); items != nil && items.kind == array {
-		n.prefix, n.rest, n.restName = c.schemas("items"), c.schema("additionalItems"), "additionalItems"
+		n.prefix = c.schemas("prefixItems")
+	}
+	if items := n.source.get("items"); items != nil && items.kind == array { // as draft 7 meant it, under 2020-12 too
+		n.prefix = append(n.prefix, c.schemas("items")...)
+		n.rest, n.restName = c.schema("additionalItems"), "additionalItems"
 	} else {
 		n.rest, n.restName = c.schema("items"), "items"
 	}
@@ -600,9 +609,12 @@ func (c *compiler) objects() {
 
 func (c *compiler) dependency(keyword, name string, v *value) {
 	d := dependency{keyword: keyword, name: name}
-	if v.kind == array {
+	switch {
+	case v.kind == array:
 		d.required = texts(v)
-	} else {
+	case v.kind == text && keyword == "dependencies": // draft 3's, which the engine reads too
+		d.required = []string{v.text}
+	default:
 		d.schema = c.s.index(c.r, v, c.n.resource, c.n.draft)
 	}
 	c.n.dependent = append(c.n.dependent, d)

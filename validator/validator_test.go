@@ -229,3 +229,32 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestOldKeywords checks that keywords of older drafts mean under 2020-12 what they meant there, as the engine reads them.
+func TestOldKeywords(t *testing.T) {
+	for _, c := range []struct{ schema, fits, not string }{
+		{`{"minimum": 3, "exclusiveMinimum": true}`, `3.5`, `3`},
+		{`{"maximum": 3, "exclusiveMaximum": false}`, `3`, `4`},
+		{`{"exclusiveMinimum": 3}`, `4`, `3`},
+		{`{"items": [{"type": "integer"}, {"type": "null"}], "additionalItems": false}`, `[1, null]`, `[1, null, 2]`},
+		{`{"items": [{"type": "integer"}]}`, `[1, "x"]`, `["x"]`},
+		{`{"prefixItems": [{"type": "integer"}], "items": {"type": "null"}}`, `[1, null]`, `[1, 2]`},
+		{`{"dependencies": {"a": "b"}}`, `{"a": 1, "b": 2}`, `{"a": 1}`},
+	} {
+		s, err := Compile(t.Context(), []byte(c.schema), "2020-12")
+		if err != nil {
+			t.Errorf("%s: %v", c.schema, err)
+			continue
+		}
+		if err := s.Validate(t.Context(), []byte(c.fits)); err != nil {
+			t.Errorf("%s: %s: %v", c.schema, c.fits, err)
+		}
+		var bad *Error
+		if err := s.Validate(t.Context(), []byte(c.not)); !errors.As(err, &bad) {
+			t.Errorf("%s: %s: %v", c.schema, c.not, err)
+		}
+	}
+	if _, err := Compile(t.Context(), []byte(`{"type": []}`), "2020-12"); err == nil {
+		t.Error("an empty list of types is accepted")
+	}
+}

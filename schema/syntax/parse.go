@@ -489,6 +489,9 @@ func (p *keywordReader) types(v *jsondoc.Value) TypeSet {
 	if v.Kind == jsondoc.Array {
 		names = v.Items
 	}
+	if len(names) == 0 {
+		p.d.bad(p.n, "type", v, "must name a type")
+	}
 	var set TypeSet
 	for _, x := range names {
 		t, ok := map[string]TypeSet{
