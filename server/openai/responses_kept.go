@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -24,6 +25,7 @@ import (
 type kept struct {
 	responses *stored.Store
 	owner     string
+	log       *slog.Logger
 }
 
 // keptFor returns the stored responses of a request's client.
@@ -33,7 +35,7 @@ func (s *Handlers) keptFor(r *http.Request) kept {
 		sum := sha256.Sum256([]byte(key))
 		owner = hex.EncodeToString(sum[:])
 	}
-	return kept{s.Responses, owner}
+	return kept{s.Responses, owner, s.Log.With(slog.String("id", wire.NoteOf(r.Context()).ID))}
 }
 
 // notKept returns the error for something that is not stored for this client.
@@ -91,7 +93,8 @@ func clipped(id string) string {
 	return strconv.Quote(strings.ToValidUTF8(id[:min(len(id), wire.LongestName)], ""))
 }
 
-// keep stores a response if requested. A response that is too large is not stored; the answer then has store: false.
+// keep stores a response if requested. One that is too large is not stored, nor is any while the file can't be written:
+// the answer then has store: false.
 func (q *responsesRequest) keep(out *response) error {
 	if !q.store {
 		return nil
@@ -115,10 +118,17 @@ func (q *responsesRequest) keep(out *response) error {
 	if one.Reply, err = wire.Marshal(out); err != nil {
 		return err
 	}
-	if err := q.responses.Put(one); err != nil {
-		out.Store = false
-		out.Warnings = append(slices.Clip(out.Warnings), "the response was not stored: "+strings.TrimPrefix(err.Error(), "stored: "))
+	err = q.responses.Put(one)
+	if err == nil {
+		return nil
 	}
+	reason := strings.TrimPrefix(err.Error(), "stored: ")
+	if !errors.Is(err, stored.ErrTooLarge) {
+		q.log.Error("a response cannot be stored", slog.Any("error", err))
+		reason = "the server's log says why, under this request's id" // and where the file is, which is not for clients
+	}
+	out.Store = false
+	out.Warnings = append(slices.Clip(out.Warnings), "the response was not stored: "+reason)
 	return nil
 }
 

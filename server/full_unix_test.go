@@ -1,0 +1,151 @@
+//go:build unix
+
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/internal/poll"
+)
+
+// fullVariable makes TestFullDisk run in this process, whose writes to files can be made to fail.
+const fullVariable = "STENCIL_FULL_DISK_CHILD"
+
+// TestFullDisk checks that the server goes on answering while nothing can be written, says which of its files that
+// concerns, and writes again as soon as it can. It runs in a process of its own: a limit on the size of files stands
+// for the full disk.
+func TestFullDisk(t *testing.T) {
+	if os.Getenv(fullVariable) == "" {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFullDisk$", "-test.v")
+		cmd.Env = append(os.Environ(), fullVariable+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestFullDisk") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	most := limit.Cur
+	full := func(yes bool) {
+		t.Helper()
+		if limit.Cur = most; yes {
+			limit.Cur = 1
+		}
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	dir, text := t.TempDir(), new(lockedBuffer)
+	log := slog.New(slog.NewTextHandler(text, nil))
+	prompts, err := promptcache.Open(filepath.Join(dir, "prompts"), 1<<30, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Log: log, Feedback: filepath.Join(dir, "feedback.db"), ResponsesFile: filepath.Join(dir, "responses.db"), SlotFolder: dir}
+	srv, url := start(t, setup{reply: "fine", eng: engine.Config{PromptCache: prompts, Log: log}, cfg: cfg})
+	for _, err := range []error{srv.OpenFeedback(), srv.OpenResponses()} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	written := func() uint64 { return prompts.Stats().Written }
+	// round asks for everything that writes a file.
+	reports := 0
+	var ids []string
+	round := func(name string, writable bool) {
+		t.Helper()
+		from := len(text.String())
+		before, dropped := written(), prompts.Stats().Dropped
+		if status, _, got := post(t, url+"/generate_json", `{"prompt": "x", "max_tokens": 5, "schema": {"type": "boolean"}}`); status != 200 || at(got, "constraint", "validated") != true {
+			t.Errorf("%s: /generate_json: %d %v", name, status, got)
+		}
+		status, _, got := post(t, url+"/completion", fmt.Sprintf(`{"prompt": "%s %s", "n_predict": 2, "id_slot": 0}`, name, strings.Repeat("what is it? ", 200)))
+		if status != 200 {
+			t.Errorf("%s: /completion: %d %v", name, status, got)
+		}
+		poll.Until(func() bool { return written() > before || prompts.Stats().Dropped > dropped })
+		if (written() > before) != writable {
+			t.Errorf("%s: %d prompts written, %d dropped", name, written()-before, prompts.Stats().Dropped-dropped)
+		}
+		status, _, got = post(t, url+"/slots/0?action=save", `{"filename":"`+name+`.bin"}`)
+		if writable != (status == 200) {
+			t.Errorf("%s: slots: %d %v", name, status, got)
+		}
+		_, err := os.Stat(filepath.Join(dir, name+".bin"))
+		if writable != (err == nil) {
+			t.Errorf("%s: the file of the slot: %v", name, err)
+		}
+		status, _, got = post(t, url+"/feedback", `{"model": "tiny", "confidence": 0.8, "success": true}`)
+		if writable {
+			reports++
+		}
+		if writable && (status != 200 || got["count"] != float64(reports)) || !writable && status < 500 {
+			t.Errorf("%s: /feedback: %d %v", name, status, got)
+		}
+		if status, got := fetch(t, url+"/feedback?model=tiny"); status != 200 || got["count"] != float64(reports) {
+			t.Errorf("%s: GET /feedback: %d %v, want %d", name, status, got, reports)
+		}
+		status, _, got = post(t, url+"/v1/responses", responsesBody(`"input": "What now?"`))
+		if status != 200 || at(got, "output", 0, "content", 0, "text") != "fine" {
+			t.Errorf("%s: /v1/responses: %d %v", name, status, got)
+		} else if writable {
+			ids = append(ids, got["id"].(string))
+		} else if warned := fmt.Sprint(got["warnings"]); got["store"] != false || !strings.Contains(warned, "not stored") || strings.Contains(warned, dir) {
+			t.Errorf("%s: the client is told %v, %s", name, got["store"], warned)
+		} else if status, got := fetch(t, url+"/v1/responses/"+got["id"].(string)); status != 404 {
+			t.Errorf("%s: a response that is not stored: %d %v", name, status, got)
+		}
+		for _, id := range ids {
+			if status, got := fetch(t, url+"/v1/responses/"+id); status != 200 || got["id"] != id {
+				t.Errorf("%s: %s: %d %v", name, id, status, got)
+			}
+		}
+		said := text.String()[from:]
+		for _, file := range []string{"prompts/writing-", "/.writing-", "feedback.db", "responses.db"} {
+			if failed := strings.Contains(said, file) && strings.Contains(said, "file too large"); failed == writable {
+				t.Errorf("%s: the log of %s:\n%s", name, file, said)
+			}
+		}
+	}
+	round("empty", true)
+	full(true)
+	round("full", false)
+	round("still", false)
+	full(false)
+	round("again", true)
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 5 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	for _, err := range []error{srv.CloseResponses(), srv.CloseFeedback()} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	cfg.Log = slog.New(slog.DiscardHandler)
+	if srv, url = start(t, setup{cfg: cfg}); srv.OpenFeedback() != nil || srv.OpenResponses() != nil {
+		t.Fatal("the files can't be opened again")
+	}
+	if status, got := fetch(t, url+"/feedback?model=tiny"); status != 200 || got["count"] != float64(reports) {
+		t.Errorf("after a restart: %d %v, want %d", status, got, reports)
+	}
+	for _, id := range ids {
+		if status, got := fetch(t, url+"/v1/responses/"+id); status != 200 || got["id"] != id {
+			t.Errorf("after a restart: %s: %d %v", id, status, got)
+		}
+	}
+}
