@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -121,8 +122,17 @@ func unusedParameters(cmd *cobra.Command) error {
 }
 
 // compile compiles a format for a vocabulary. The instruction describes the format to
-// the model.
+// the model. Errors name the file.
 func (o *format) compile(v *vocab.Vocab) (c engine.Constraint, instruction string, err error) {
+	if c, instruction, err = o.compiled(v); err != nil {
+		if file := cmp.Or(o.flags.schema, o.flags.grammar); file != "" {
+			err = fmt.Errorf("%s%w", inFile(file), err)
+		}
+	}
+	return c, instruction, err
+}
+
+func (o *format) compiled(v *vocab.Vocab) (c engine.Constraint, instruction string, err error) {
 	f := o.flags
 	if o.source != nil && f.grammar == "" {
 		schemas := constraint.NewSchemas(v, 1)

@@ -156,11 +156,12 @@ bytes in these, and the cost in states, bytes and time. The exit status is 0, or
 			if vocabFile == "" && g != nil && g.ReadsTokens() && !c.OK {
 				c.Errors = append(c.Errors, grammarIssue{Reason: needsVocab, detail: needsVocab})
 			}
-			write := c.write
 			if asJSON {
-				write = c.writeJSON
+				err = c.writeJSON(cmd.OutOrStdout())
+			} else {
+				err = c.write(cmd.OutOrStdout(), inFile(args[0]))
 			}
-			if err := write(cmd.OutOrStdout()); err != nil {
+			if err != nil {
 				return err
 			}
 			if !c.OK {
@@ -265,13 +266,14 @@ func (c *grammarCheck) writeJSON(w io.Writer) error {
 	return enc.Encode(c)
 }
 
-func (c *grammarCheck) write(w io.Writer) error {
+// write writes the report. Issues have the name of their file, as inFile returns it.
+func (c *grammarCheck) write(w io.Writer, file string) error {
 	var b strings.Builder
 	for _, x := range c.Errors {
-		fmt.Fprintf(&b, "error: %s\n", x.detail)
+		fmt.Fprintf(&b, "error: %s%s\n", file, x.detail)
 	}
 	for _, x := range c.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", x.detail)
+		fmt.Fprintf(&b, "warning: %s%s\n", file, x.detail)
 	}
 	if c.OK {
 		fmt.Fprintf(&b, "rules      %d\nhash       %s\nshortest   %q\n", c.Rules, c.Hash, c.Shortest)

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
+	"github.com/stencil-json/stencil/decoder/walk"
 	"github.com/stencil-json/stencil/internal/shared"
 )
 
@@ -144,5 +148,52 @@ func TestMeasuring(t *testing.T) {
 	}
 	if _, status, _ = runCommand(t, "", "maskbench", corpus); status != 1 {
 		t.Error("no vocabulary, no error")
+	}
+}
+
+// TestErrorsNameFiles checks that an error in a schema or grammar says which file has it, on the line that says what it is.
+func TestErrorsNameFiles(t *testing.T) {
+	wrong, cut, rules := writeTemp(t, "wrong.json", `{"type": "objct"}`), writeTemp(t, "cut.json", `{"type": `), writeTemp(t, "wrong.gbnf", `root ::= x`)
+	misspelt, text, none := writeTemp(t, "misspelt.json", `{"requird": ["a"]}`), writeTemp(t, "text.json", `{}`), filepath.Join(t.TempDir(), "none.json")
+	for _, c := range []struct {
+		file, says string
+		args       []string
+	}{
+		{wrong, "objct", []string{"schema", "check", wrong}},
+		{cut, "end of document", []string{"schema", "check", cut}},
+		{misspelt, "requird", []string{"schema", "check", misspelt}},
+		{none, "no such file", []string{"schema", "check", none}},
+		{wrong, "--type", []string{"schema", "check", wrong, "--type", "T"}},
+		{wrong, "objct", []string{"schema", "match", wrong, "--text-file", text}},
+		{wrong, "objct", []string{"repair", "--schema", wrong, text}},
+		{rules, "undefined rule", []string{"grammar", "check", rules}},
+		{rules, "undefined rule", []string{"grammar", "match", rules, "--text-file", text}},
+	} {
+		out, _, err := runCommand(t, "", c.args...)
+		if err != nil {
+			out += err.Error()
+		}
+		if !slices.ContainsFunc(strings.Split(out, "\n"), func(line string) bool { return strings.Contains(line, c.file) && strings.Contains(line, c.says) }) {
+			t.Errorf("%v: says %s", c.args, out)
+		}
+	}
+	v, err := walk.ByteTokens()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for flag, file := range map[string]string{"schema": wrong, "grammar": rules} {
+		var f formatFlags
+		cmd := &cobra.Command{}
+		f.register(cmd)
+		if err := cmd.Flags().Set(flag, file); err != nil {
+			t.Fatal(err)
+		}
+		format, err := f.read(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := format.compile(v); err == nil || !strings.HasPrefix(err.Error(), file+": ") {
+			t.Errorf("generate --%s: %v", flag, err)
+		}
 	}
 }

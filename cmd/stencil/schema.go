@@ -49,7 +49,7 @@ func readSchema(cmd *cobra.Command, name, root string) ([]byte, error) {
 	}
 	if ext := filepath.Ext(name); ext != ".ts" && ext != ".mts" {
 		if root != "" {
-			return nil, &exitError{exitWrong, fmt.Errorf("--type is for TypeScript files (.ts)")}
+			return nil, &exitError{exitWrong, fmt.Errorf("%s--type is for TypeScript files (.ts)", inFile(name))}
 		}
 		return src, nil
 	}
@@ -58,6 +58,14 @@ func readSchema(cmd *cobra.Command, name, root string) ([]byte, error) {
 		return nil, &exitError{exitWrong, fmt.Errorf("%s: %w", name, err)}
 	}
 	return out, nil
+}
+
+// inFile returns the name of a file as issues begin with it, "" for standard input.
+func inFile(name string) string {
+	if name == "-" {
+		return ""
+	}
+	return name + ": "
 }
 
 // readInput reads a file, or standard input for "-".
@@ -155,7 +163,7 @@ exit status is 0, or 2 if the schema can't be enforced.`,
 			if asJSON {
 				err = c.writeJSON(cmd.OutOrStdout())
 			} else {
-				err = c.write(cmd.OutOrStdout())
+				err = c.write(cmd.OutOrStdout(), inFile(args[0]))
 			}
 			if err == nil && !c.OK {
 				err = &exitError{exitWrong, fmt.Errorf("%s: the schema can't be enforced", args[0])}
@@ -267,11 +275,12 @@ func (c *schemaCheck) writeJSON(w io.Writer) error {
 	return enc.Encode(c)
 }
 
-func (c *schemaCheck) write(w io.Writer) error {
+// write writes the report. Issues have the name of their file, as inFile returns it.
+func (c *schemaCheck) write(w io.Writer, file string) error {
 	var b strings.Builder
 	issues := func(title string, list []schema.Issue) {
 		for _, i := range list {
-			fmt.Fprintf(&b, "%s: %s\n", title, i)
+			fmt.Fprintf(&b, "%s: %s%s\n", title, file, i)
 		}
 	}
 	issues("error", c.Errors)
