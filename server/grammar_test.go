@@ -44,4 +44,13 @@ func TestGrammarRegexChoice(t *testing.T) {
 			t.Errorf("%s: %d %v", body, status, got)
 		}
 	}
+	// A body in TGI's form may have a grammar beside its parameters, which have one of TGI's own.
+	own := `"grammar": "root ::= [0-9]{4} \"-\" [0-9]{2}"`
+	status, _, got := post(t, url+"/generate", `{"inputs": "x", `+own+`, "parameters": {"max_new_tokens": 30}}`)
+	if text, _ := got["generated_text"].(string); status != 200 || !date.MatchString(text) || at(got, "x_constraint", "type") != "grammar" {
+		t.Errorf("TGI with a grammar: %d %v", status, got)
+	}
+	if status, _, got = post(t, url+"/generate", `{"inputs": "x", `+own+`, "parameters": {"grammar": {"type": "regex", "value": "a"}}}`); status != 400 || at(got, "error", "code") != "two_constraints" {
+		t.Errorf("TGI with two grammars: %d %v", status, got)
+	}
 }

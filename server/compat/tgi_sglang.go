@@ -110,6 +110,7 @@ func readTGI(o *wire.Object) (*compatRequest, error) {
 	}
 	sample, top := false, 0
 	for _, err := range []error{
+		q.Constraint.Set(o, "grammar", "grammar"),
 		p.Boolean("do_sample", &sample), p.Boolean("details", &q.details), p.Boolean("return_full_text", &q.fullText),
 		p.Integer("top_n_tokens", &top, 0, request.MaxTopLogprobs),
 	} {
