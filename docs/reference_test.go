@@ -35,19 +35,34 @@ func generated(t *testing.T, name, text string) {
 	}
 }
 
-// files parses the Go files below a folder, except tests.
-func files(t *testing.T, dir string) (out []*ast.File) {
+// folders parses the Go files below a folder, except tests, and returns them by their folders.
+func folders(t *testing.T, dir string) map[string][]*ast.File {
 	t.Helper()
+	out := map[string][]*ast.File{}
 	err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
-		out = append(out, f)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		out[filepath.ToSlash(folder)] = append(out[filepath.ToSlash(folder)], f)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// files parses the Go files below a folder, except tests.
+func files(t *testing.T, dir string) (out []*ast.File) {
+	t.Helper()
+	all := folders(t, dir)
+	for _, folder := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, all[folder]...)
 	}
 	return out
 }
@@ -107,7 +122,7 @@ var explanations = map[string]explanation{
 	"invalid_value":               {"400", "a field has a value that it can't have", "`param` names it, the message what it can have"},
 	"item_not_found":              {"404", "`item_reference` names an item that is not stored", "send the item itself; [stored responses](../clients/responses.md)"},
 	"loading":                     {"503", "the model is still being loaded", "retry after `Retry-After`; clients of OpenAI's do so by themselves"},
-	"method_not_allowed":          {"405", "the path takes another method", "see [HTTP](http.md)"},
+	"method_not_allowed":          {"405", "the path takes other methods", "use one of those that the message and the header `Allow` name; see [HTTP](http.md)"},
 	"model_damaged":               {"422", "the model computes numbers that are not finite", "fetch the file again; check its adapters"},
 	"model_in_use":                {"409", "a model that requests use can't be unloaded", "wait until they have ended"},
 	"model_not_capable":           {"400", "the model can't do what the path is for, such as embeddings", "name another model; `GET /v1/models` lists them"},

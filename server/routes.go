@@ -31,7 +31,9 @@ func (s *Server) routes() http.Handler {
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
 	r.NoRoute(s.adapt(func(q *http.Request) (wire.Answer, error) { return nil, noRoute(q, r.Routes()) }, byPath))
-	r.NoMethod(s.adapt(fails(errNoMethod), byPath))
+	r.NoMethod(func(c *gin.Context) { // gin has set the header
+		s.adapt(fails(noMethod(c.Request, c.Writer.Header().Get("Allow"))), byPath)(c)
+	})
 
 	r.POST("/generate", s.adapt(own.Generate, everyone))
 	r.POST("/generate_json", s.adapt(own.GenerateJSON, everyone))
@@ -162,13 +164,14 @@ func byPath(p *problem.Problem, r *http.Request, id string) any {
 	return either(p, r, id)
 }
 
-// Errors of requests that reach no handler.
-var (
-	errNoMethod = problem.New(problem.Problem{Status: http.StatusMethodNotAllowed, Kind: problem.Invalid, Code: "method_not_allowed", Message: "this path does not take that method"})
-)
-
 func fails(err error) wire.Handler {
 	return func(*http.Request) (wire.Answer, error) { return nil, err }
+}
+
+// noMethod returns the error for a path that takes only other methods.
+func noMethod(r *http.Request, allowed string) error {
+	method := r.Method[:min(len(r.Method), wire.LongestName)]
+	return problem.New(problem.Problem{Status: http.StatusMethodNotAllowed, Kind: problem.Invalid, Code: "method_not_allowed", Message: fmt.Sprintf("this path takes %s, not %s", allowed, method)})
 }
 
 // noRoute returns the error for an unknown path. It suggests a similar route: clients often omit a path's prefix, or

@@ -528,8 +528,14 @@ func TestLoadingAndHealth(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &list); err != nil || status != 200 || len(list.Data) != 1 || list.Data[0].ID != "tiny" || list.FirstID != "tiny" || list.Data[0].ContextLength != 4096 {
 		t.Errorf("models: %d %s", status, body)
 	}
-	if status, _, body := get("/generate"); status != 405 || !strings.Contains(body, "method_not_allowed") {
-		t.Errorf("GET /generate: %d %s", status, body)
+	for _, c := range []struct{ method, path, allowed string }{
+		{"GET", "/generate", "POST"}, {"PUT", "/feedback", "POST, GET"}, {"POST", "/v1/models/tiny", "GET"}, {"PATCH", "/v1/messages", "POST"},
+		{"DELETE", "/api/chat", "POST"}, {"PUT", "/props", "POST, GET"}, {"POST", "/", "GET, HEAD"}, {"BREW", "/v1/responses/resp_1", "GET, DELETE"},
+	} {
+		status, header, body := send(t, c.method, h.URL+c.path, "")
+		if said := "this path takes " + c.allowed + ", not " + c.method; status != 405 || header.Get("Allow") != c.allowed || !strings.Contains(body, said) {
+			t.Errorf("%s %s: %d, Allow: %s, %s", c.method, c.path, status, header.Get("Allow"), body)
+		}
 	}
 	if status, _, body := get("/nowhere"); status != 404 || !strings.Contains(body, "not_found") {
 		t.Errorf("GET /nowhere: %d %s", status, body)
