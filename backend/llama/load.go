@@ -325,7 +325,11 @@ func (m *model) addLoRA(l LoRA) error {
 		l.Scale = 1
 	}
 	// llama.cpp leaks the memory of a damaged adapter file; check it first.
-	if _, err := openFile(l.Path); err != nil {
+	f, err := openFile(l.Path)
+	if err == nil {
+		err = f.checkAdapter()
+	}
+	if err != nil {
 		return fmt.Errorf("llama: LoRA adapter: %w", err)
 	}
 	cpath := C.CString(l.Path)

@@ -366,11 +366,27 @@ func TestLoRA(t *testing.T) {
 		t.Error("no scale for an adapter")
 	}
 
+	whole, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What ends the process in llama.cpp: a type that it asserts, and one that ggml has no function for.
+	typed := func(name, text string, after int, typ byte) string {
+		data, path := bytes.Clone(whole), filepath.Join(dir, name)
+		data[bytes.Index(data, []byte(text))+len(text)+after] = typ
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+
 	for _, bad := range []struct {
 		path string
 		text string
 	}{
 		{filepath.Join(dir, "none.gguf"), "no such file"},
+		{typed("alpha.gguf", "adapter.lora.alpha", 0, 4), "adapter.lora.alpha is of type uint32, not float32"},
+		{typed("i32.gguf", "blk.0.attn_q.weight.lora_a", 4+8+8, 26), "blk.0.attn_q.weight.lora_a is of type I32"},
 		{path, "no adapter"},
 		{adapter("width.gguf", "llama", 32), "no adapter"},
 		{adapter("arch.gguf", "qwen2", 64), "no adapter"},

@@ -85,12 +85,23 @@ func TestServeHostileModel(t *testing.T) {
 // serveModels runs serve with a folder of models, and returns where it is and what ends it.
 func serveModels(t *testing.T, model, dir string, more ...string) (url string, stopped func() error) {
 	t.Helper()
+	url, stopped = serveWith(t, append([]string{"--model", model, "--models", dir}, more...)...)
+	if url == "" {
+		t.Fatalf("serve did not say where: %v", stopped())
+	}
+	return url, stopped
+}
+
+// serveWith runs serve with some arguments; url is empty if it ended at once.
+func serveWith(t *testing.T, args ...string) (url string, stopped func() error) {
+	t.Helper()
 	t.Setenv("STENCIL_THREADS", "1")
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	read, write := io.Pipe()
 	cmd := newRootCommand()
-	cmd.SetArgs(append([]string{"serve", "--port", "0", "--log-level", "error", "--model", model, "--models", dir}, more...))
+	cmd.SetArgs(append([]string{"serve", "--port", "0", "--log-level", "error"}, args...))
+	cmd.SetErr(io.Discard)
 	cmd.SetOut(write)
 	served := make(chan error, 1)
 	go func() {
@@ -104,23 +115,12 @@ func serveModels(t *testing.T, model, dir string, more ...string) (url string, s
 		}
 	}
 	go io.Copy(io.Discard, read)
-	if url == "" {
-		t.Fatalf("serve did not say where: %v", <-served)
-	}
 	return url, func() error { stop(); return <-served }
 }
 
 // TestServeMutants has damaged files inspected, and asked for at a server that answers others meanwhile. What is refused says why.
 func TestServeMutants(t *testing.T) {
-	count, first := 60, uint64(1)
-	if s := os.Getenv("STENCIL_MUTANTS"); s != "" {
-		var err error
-		if count, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
-		first = uint64(time.Now().UnixNano())
-		os.Unsetenv("STENCIL_MUTANTS") // serve knows no such variable
-	}
+	count, first := mutantCount(t, "STENCIL_MUTANTS", 60)
 	m := mutantFiles{first: first, counts: map[string]int{}}
 	for _, a := range models.Architectures() {
 		var b bytes.Buffer
@@ -139,6 +139,132 @@ func TestServeMutants(t *testing.T) {
 	if m.counts["200"] == 0 || m.counts["422"] == 0 || m.counts["inspect refuses"] == 0 {
 		t.Errorf("the damage is not of all kinds: %v", m.counts)
 	}
+}
+
+// mutantCount returns how many mutants a variable asks for, and the seed of the first.
+func mutantCount(t *testing.T, variable string, otherwise int) (count int, first uint64) {
+	s := os.Getenv(variable)
+	if s == "" {
+		return otherwise, 1
+	}
+	count, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Unsetenv(variable) // serve knows no such variable
+	return count, uint64(time.Now().UnixNano())
+}
+
+// TestServeLoRAMutants has damaged adapters inspected, and served with a model. Where a server starts, it answers at
+// every scale; otherwise it says which file is at fault.
+func TestServeLoRAMutants(t *testing.T) {
+	count, first := mutantCount(t, "STENCIL_LORA_MUTANTS", 12)
+	dir := t.TempDir()
+	var b bytes.Buffer
+	if err := models.Random(&b, models.RandomOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(dir, "model.gguf")
+	if err := os.WriteFile(model, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	whole := writeLoRA(t)
+	parts := mutants.Parts(whole)
+	counts := map[string]int{}
+	for i := -1; i < count; i++ { // the first is whole
+		data, how := whole, "whole"
+		if i >= 0 {
+			data, how = mutants.Mutate(rand.New(rand.NewPCG(first, uint64(i))), whole, parts)
+		}
+		how = fmt.Sprintf("%d, seed %d, %s", i, first, how)
+		name := fmt.Sprintf("adapter%d.gguf", i)
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		clear := func(err error) {
+			text := err.Error()
+			if !strings.Contains(text, name) || strings.Contains(text, "goroutine ") || strings.Contains(text, "panic") || len(text) > 2000 {
+				t.Errorf("%s: no clear error that names the file: %q", how, text)
+			}
+		}
+		if _, _, err := run(t, "inspect", path); err != nil {
+			counts["inspect refuses"]++
+			clear(err)
+		}
+		url, stopped := serveWith(t, "--model", model, "--lora", path)
+		if url == "" {
+			counts["serve refuses"]++
+			clear(stopped())
+		} else {
+			counts["served"]++
+			for _, scale := range []string{"1", "0.5", "0", "-3"} {
+				for _, c := range [][2]string{{"/lora-adapters", `[{"id": 0, "scale": ` + scale + `}]`}, {"/generate", `{"prompt": "x", "max_tokens": 3}`}} {
+					resp, err := http.Post(url+c[0], "application/json", strings.NewReader(c[1]))
+					if err != nil {
+						t.Fatalf("%s: the server is gone: %v", how, err)
+					}
+					text, err := io.ReadAll(resp.Body)
+					resp.Body.Close()
+					if err != nil {
+						t.Fatalf("%s: %v", how, err)
+					}
+					counts[fmt.Sprintf("%s %d", c[0], resp.StatusCode)]++
+					// Weights that are no numbers any more give logits that are none.
+					if resp.StatusCode != http.StatusOK && !strings.Contains(string(text), "logits") {
+						t.Errorf("%s: scale %s: %s: %d %s", how, scale, c[0], resp.StatusCode, text)
+					}
+				}
+			}
+			if err := stopped(); err != nil {
+				t.Errorf("%s: serve: %v", how, err)
+			}
+		}
+		if i == -1 && counts["/generate 200"] != 4 {
+			t.Fatalf("the whole adapter: %v", counts)
+		}
+		if os.Remove(path); t.Failed() {
+			break
+		}
+		if i%100 == 99 {
+			t.Logf("%d adapters: %v", i+1, counts)
+		}
+	}
+	if counts["served"] < 2 || counts["serve refuses"] == 0 || counts["inspect refuses"] == 0 {
+		t.Errorf("the damage is not of all kinds: %v", counts)
+	}
+}
+
+// writeLoRA returns an adapter of random numbers for a random model of the usual size.
+func writeLoRA(t *testing.T) []byte {
+	t.Helper()
+	w := new(models.Writer)
+	w.String("general.architecture", "llama")
+	w.String("general.type", "adapter")
+	w.String("adapter.type", "lora")
+	w.Float32("adapter.lora.alpha", 4)
+	rng := rand.New(rand.NewPCG(1, 2))
+	fill := func(row []float32) {
+		for i := range row {
+			row[i] = float32(rng.NormFloat64()) / 8
+		}
+	}
+	const rank, width, inner = 4, 64, 192
+	for _, err := range []error{
+		w.Tensor("blk.0.attn_q.weight.lora_a", models.F32, []int64{width, rank}, fill),
+		w.Tensor("blk.0.attn_q.weight.lora_b", models.F32, []int64{rank, width}, fill),
+		w.Tensor("blk.1.ffn_up.weight.lora_a", models.F32, []int64{width, rank}, fill),
+		w.Tensor("blk.1.ffn_up.weight.lora_b", models.F32, []int64{rank, inner}, fill),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := w.Write(&b, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 type mutantSeed struct {
