@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	runtimemetrics "runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -253,7 +254,8 @@ func neighbours(t *testing.T, url string, most int, done <-chan struct{}) []time
 
 // TestNeighbours checks that honest clients are answered beside one that keeps sending hostile requests. The short
 // run takes a sample of the requests and checks only that answers come; with STENCIL_NEIGHBOURS, such as 20s for
-// each kind of hostile request, it takes all and prints how much longer the answers took than without it.
+// each kind of hostile request, it takes all and prints how much longer the answers took than without it, and how large
+// the heap became.
 func TestNeighbours(t *testing.T) {
 	_, url := start(t, setup{
 		eng: engine.Config{Parallel: 4}, cfg: Config{
@@ -319,7 +321,9 @@ func testNeighbours(t *testing.T, url string) {
 				})
 			}
 			if long > 0 {
+				most := largestHeap()
 				row.times = during(long)
+				row.heap = most()
 			} else {
 				neighbours(t, url, 3, nil)
 			}
@@ -345,6 +349,28 @@ type beside struct {
 	alone, times []time.Duration
 	idle         time.Duration // until nobody worked any more
 	status       int           // of the last hostile answer, 0 if there was none
+	heap         uint64        // the largest meanwhile, with what the clients hold
+}
+
+// largestHeap watches the bytes of objects on the heap, with those not collected yet, until the result is called.
+func largestHeap() func() uint64 {
+	done, most := make(chan struct{}), make(chan uint64)
+	go func() {
+		sample := []runtimemetrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for largest := uint64(0); ; {
+			runtimemetrics.Read(sample)
+			largest = max(largest, sample[0].Value.Uint64())
+			select {
+			case <-tick.C:
+			case <-done:
+				most <- largest
+				return
+			}
+		}
+	}()
+	return func() uint64 { close(done); return <-most }
 }
 
 func (b beside) ratio() float64 {
@@ -352,8 +378,8 @@ func (b beside) ratio() float64 {
 }
 
 func (b beside) String() string {
-	return fmt.Sprintf("%4.1f × p99 %v of %v alone; longest %v of %v; %d requests of %d; idle after %v; %d %s", b.ratio(), quantile(b.times, 0.99), quantile(b.alone, 0.99),
-		quantile(b.times, 1), quantile(b.alone, 1), len(b.times), 2*len(b.alone), b.idle.Round(time.Millisecond), b.status, b.kind)
+	return fmt.Sprintf("%4.1f × p99 %v of %v alone; longest %v of %v; %d requests of %d; idle after %v; heap %d MiB; %d %s", b.ratio(), quantile(b.times, 0.99), quantile(b.alone, 0.99),
+		quantile(b.times, 1), quantile(b.alone, 1), len(b.times), 2*len(b.alone), b.idle.Round(time.Millisecond), b.heap>>20, b.status, b.kind)
 }
 
 // working returns the stack of a goroutine that compiles, follows or checks a constraint, "" if none does.
