@@ -33,30 +33,6 @@ func (f *file) check() error {
 	return nil
 }
 
-// adapterKeys are the values of an adapter whose type llama.cpp takes for granted.
-var adapterKeys = map[string]vocab.ValueType{
-	"general.type": vocab.TypeString, "general.architecture": vocab.TypeString, "adapter.type": vocab.TypeString,
-	"adapter.lora.alpha": vocab.TypeFloat32, "adapter.alora.invocation_tokens": vocab.TypeArray,
-}
-
-// unmultiplied are the types of tensors that ggml can't multiply by: it calls a function that is not there.
-var unmultiplied = []string{"Q8_1", "Q8_K", "I8", "I16", "I32", "I64", "F64"}
-
-// checkAdapter is check for a LoRA adapter.
-func (f *file) checkAdapter() error {
-	for _, p := range f.header.Pairs {
-		if want, ok := adapterKeys[p.Key]; ok && p.Value.Type != want {
-			return fmt.Errorf("llama: %s: %w: %s is of type %v, not %v", f.path, backend.ErrDamaged, p.Key, p.Value.Type, want)
-		}
-	}
-	for _, x := range f.header.Tensors {
-		if slices.Contains(unmultiplied, x.Type.String()) {
-			return fmt.Errorf("llama: %s: %w: %.80s is of type %v, which no weights have", f.path, backend.ErrDamaged, x.Name, x.Type)
-		}
-	}
-	return nil
-}
-
 // wrong returns the error for the value of a key below the architecture's name.
 func (f *file) wrong(key, format string, args ...any) error {
 	return fmt.Errorf("%.80s.%s is %s", f.arch, key, fmt.Sprintf(format, args...))
