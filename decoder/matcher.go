@@ -90,12 +90,12 @@ func (m *Matcher) spoiled() bool { return m.g.stale != nil && m.g.stale() }
 // again calls f, and once more if the source exceeded a limit of the state that it shares with others: the second time
 // it does without that state. What f has accepted is taken back in between.
 func (m *Matcher) again(f func() error) error {
-	before, text, past := *m, len(m.text), len(m.past)
+	cfg, epoch, done, text, past := m.cfg, m.epoch, m.done, len(m.text), len(m.past)
 	spoiled, err := m.attempt(f)
 	if !spoiled {
 		return err
 	}
-	m.cfg, m.epoch, m.done, m.maskAt, m.mask = before.cfg, before.epoch, before.done, -1, nil
+	m.cfg, m.epoch, m.done, m.maskAt, m.mask = cfg, epoch, done, -1, nil
 	m.text, m.past = m.text[:text], m.past[:past]
 	m.g.forget()
 	return f()
