@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"strconv"
-
 	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/regular"
 	"github.com/stencil-json/stencil/schema/language"
@@ -113,13 +111,3 @@ func (b *base) blanks() int16 {
 // strictEscapes reports whether strings may have only those escapes that JSON
 // requires.
 func (b *base) strictEscapes() bool { return !b.opt.AnyNumberSpelling }
-
-// keyOf packs numbers into a map key.
-func keyOf(parts ...int32) string {
-	b := make([]byte, 0, 8*len(parts))
-	for _, p := range parts {
-		b = strconv.AppendInt(b, int64(p), 36)
-		b = append(b, ',')
-	}
-	return string(b)
-}

@@ -147,7 +147,7 @@ func (t *keyText) cuts() (out [utf8.RuneSelf + 1]bool) {
 	for i := k.lo; i < k.hi; i++ {
 		next(s.keys.nameAt(uni, i))
 	}
-	for _, id := range s.keys.takenLists[k.taken] {
+	for _, id := range s.keys.takenLists.All[k.taken] {
 		next(s.sets.names[id])
 	}
 	return out
@@ -162,7 +162,7 @@ func (t *keyText) Uniform() (int32, bool) {
 			return 0, false
 		}
 	}
-	for _, id := range s.keys.takenLists[k.taken] {
+	for _, id := range s.keys.takenLists.All[k.taken] {
 		if n := s.sets.names[id]; len(n) > int(k.depth) && n[k.depth] >= utf8.RuneSelf {
 			return 0, false
 		}

@@ -52,22 +52,18 @@ type keyAutomaton struct {
 
 	orders        map[logic.Goal][]int32 // names in the order of the document
 	universes     []*universe
-	universeIndex map[string]int32
+	universeIndex logic.Lists // 1 + the number of the universe
 
 	states         logic.Interned[keyState]
-	rows           []keyRow // by state
-	vectors        [][]int32
-	vectorIndex    map[string]int32
+	rows           []keyRow    // by state
+	vectors        logic.Lists // states of the patterns of a universe
 	settledVectors map[int32]bool
-
-	takenLists [][]int32
-	takenIndex map[string]int32
+	takenLists     logic.Lists // ascending
 }
 
 func newKeyAutomaton(b *base, sets *keySets, vs *views, ts *texts) *keyAutomaton {
-	return &keyAutomaton{base: b, sets: sets, views: vs, texts: ts, orders: map[logic.Goal][]int32{}, universeIndex: map[string]int32{},
-		states: logic.NewInterned[keyState](128), vectors: [][]int32{nil}, vectorIndex: map[string]int32{"": 0},
-		settledVectors: map[int32]bool{}, takenLists: [][]int32{nil}, takenIndex: map[string]int32{}}
+	return &keyAutomaton{base: b, sets: sets, views: vs, texts: ts, orders: map[logic.Goal][]int32{}, universeIndex: logic.NewLists(),
+		states: logic.NewInterned[keyState](128), vectors: logic.NewLists(), settledVectors: map[int32]bool{}, takenLists: logic.NewLists()}
 }
 
 func (ka *keyAutomaton) start(in int32) int32 {
@@ -76,22 +72,7 @@ func (ka *keyAutomaton) start(in int32) int32 {
 	for i, p := range uni.pats {
 		vec[i] = ka.sets.patterns[p].machine.Start()
 	}
-	return ka.state(keyState{uni: in, hi: int32(len(uni.names)), vec: ka.vector(vec)})
-}
-
-func (ka *keyAutomaton) vector(vec []int32) int32 {
-	if len(vec) == 0 {
-		return 0
-	}
-
-	key := keyOf(vec...)
-	if i, ok := ka.vectorIndex[key]; ok {
-		return i
-	}
-	i := int32(len(ka.vectors))
-	ka.vectors = append(ka.vectors, slices.Clone(vec))
-	ka.vectorIndex[key] = i
-	return i
+	return ka.state(keyState{uni: in, hi: int32(len(uni.names)), vec: ka.vectors.Number(vec)})
 }
 
 func (ka *keyAutomaton) state(k keyState) int32 {
@@ -109,22 +90,6 @@ func (ka *keyAutomaton) state(k keyState) int32 {
 	}
 	ka.rows = append(ka.rows, keyRow{})
 	return ka.states.Add(&k, h, at)
-}
-
-func (ka *keyAutomaton) takenList(list []int32) int32 {
-	if len(list) == 0 {
-		return 0
-	}
-	slices.Sort(list)
-
-	key := keyOf(list...)
-	if i, ok := ka.takenIndex[key]; ok {
-		return i
-	}
-	i := int32(len(ka.takenLists))
-	ka.takenLists = append(ka.takenLists, list)
-	ka.takenIndex[key] = i
-	return i
 }
 
 // nameAt returns the bytes of the i-th name in sorted order.
@@ -184,12 +149,12 @@ func (ka *keyAutomaton) stepSlow(key int32, r rune) int32 {
 	bytes := buf[:utf8.EncodeRune(buf[:], r)]
 	if k.taken != 0 {
 		var list []int32
-		for _, id := range ka.takenLists[k.taken] {
+		for _, id := range ka.takenLists.All[k.taken] {
 			if n := ka.sets.names[id]; len(n) > int(k.depth) && strings.HasPrefix(n[k.depth:], string(bytes)) {
 				list = append(list, id)
 			}
 		}
-		k.taken = ka.takenList(list)
+		k.taken = ka.takenLists.Number(list)
 	}
 	for _, b := range bytes {
 		k = ka.narrow(uni, k, b)
@@ -199,13 +164,13 @@ func (ka *keyAutomaton) stepSlow(key int32, r rune) int32 {
 	}
 	if len(uni.pats) > 0 {
 		vec := make([]int32, len(uni.pats))
-		for i, q := range ka.vectors[k.vec] {
+		for i, q := range ka.vectors.All[k.vec] {
 			vec[i] = regular.Dead
 			if q != regular.Dead {
 				vec[i] = ka.sets.patterns[uni.pats[i]].machine.Step(q, r)
 			}
 		}
-		k.vec = ka.vector(vec)
+		k.vec = ka.vectors.Number(vec)
 	}
 	return ka.state(k)
 }
@@ -219,7 +184,7 @@ func (ka *keyAutomaton) end(key int32) (name int32, matching uint64) {
 		return uni.sorted[k.lo], 0
 	}
 	if k.taken != 0 {
-		for _, id := range ka.takenLists[k.taken] {
+		for _, id := range ka.takenLists.All[k.taken] {
 			if len(ka.sets.names[id]) == int(k.depth) {
 				return takenKey, 0
 			}
@@ -230,7 +195,7 @@ func (ka *keyAutomaton) end(key int32) (name int32, matching uint64) {
 
 func (ka *keyAutomaton) vectorBits(uni *universe, vec int32) uint64 {
 	var matching uint64
-	for i, q := range ka.vectors[vec] {
+	for i, q := range ka.vectors.All[vec] {
 		if q != regular.Dead && ka.sets.patterns[uni.pats[i]].machine.Accepting(q) {
 			matching |= 1 << i
 		}
@@ -260,7 +225,7 @@ func (ka *keyAutomaton) reachable(uni *universe, vec int32) []uint64 {
 		if m := ka.vectorBits(uni, v); m&uni.finite == 0 && !slices.Contains(out, m) {
 			out = append(out, m)
 		}
-		states := ka.vectors[v]
+		states := ka.vectors.All[v]
 		for _, r := range ka.samples(uni, states) {
 			if steps++; steps > maxKeyWalk {
 				ka.limit("states of patterns for keys", maxKeyWalk)
@@ -273,7 +238,7 @@ func (ka *keyAutomaton) reachable(uni *universe, vec int32) []uint64 {
 					next[i] = ka.sets.patterns[uni.pats[i]].machine.Step(q, r)
 				}
 			}
-			if n := ka.vector(next); !seen[n] {
+			if n := ka.vectors.Number(next); !seen[n] {
 				seen[n] = true
 				queue = append(queue, n)
 			}
@@ -354,7 +319,7 @@ func (ka *keyAutomaton) settled(key int32) bool {
 	if !known {
 		ok = true
 		uni := ka.universes[k.uni]
-		for i, q := range ka.vectors[k.vec] {
+		for i, q := range ka.vectors.All[k.vec] {
 			if q != regular.Dead {
 				m := ka.sets.patterns[uni.pats[i]].machine
 				n, any := m.Room(q)
@@ -379,7 +344,7 @@ func (ka *keyAutomaton) stateSamples(k keyState) []rune {
 	if len(uni.pats) == 0 {
 		return nil
 	}
-	list := ka.samples(uni, ka.vectors[k.vec])
+	list := ka.samples(uni, ka.vectors.All[k.vec])
 	if k.free != 0 && k.at != regular.Dead {
 		for _, e := range ka.texts.machines[k.free-1].Ranges(k.at) {
 			list = append(list, e.Lo)

@@ -34,13 +34,13 @@ type keySets struct {
 	names        []string
 	nameIndex    map[string]int32
 	list         []keySet
-	index        map[string]int32
+	index        logic.Lists // 1 + the number of the set
 	patterns     []pattern
 	patternIndex map[regular.Expr]int32
 }
 
 func newKeySets(b *base) *keySets {
-	return &keySets{base: b, nameIndex: map[string]int32{}, index: map[string]int32{}, patternIndex: map[regular.Expr]int32{}}
+	return &keySets{base: b, nameIndex: map[string]int32{}, index: logic.NewLists(), patternIndex: map[regular.Expr]int32{}}
 }
 
 func (ks *keySets) set(others bool, names, patterns []int32) int32 {
@@ -63,13 +63,10 @@ func (ks *keySets) set(others bool, names, patterns []int32) int32 {
 	if others {
 		flag = 1
 	}
-	key := keyOf(append(append([]int32{flag, int32(len(names))}, names...), patterns...)...)
-	if i, ok := ks.index[key]; ok {
-		return i
+	i := ks.index.Number(slices.Concat([]int32{flag, int32(len(names))}, names, patterns)) - 1
+	if int(i) == len(ks.list) {
+		ks.list = append(ks.list, keySet{others, names, patterns})
 	}
-	i := int32(len(ks.list))
-	ks.list = append(ks.list, keySet{others, names, patterns})
-	ks.index[key] = i
 	return i
 }
 
@@ -314,9 +311,9 @@ func (ka *keyAutomaton) universe(g logic.Goal, f logic.Form) int32 {
 			}
 		}
 	}
-	key := keyOf(append(append([]int32{int32(len(uni.names))}, uni.names...), uni.pats...)...)
-	if i, ok := ka.universeIndex[key]; ok {
-		return i
+	id := ka.universeIndex.Number(slices.Concat([]int32{int32(len(uni.names))}, uni.names, uni.pats)) - 1
+	if int(id) < len(ka.universes) {
+		return id
 	}
 	uni.words = (len(uni.names) + 63) / 64
 	uni.sorted = make([]int32, len(uni.names))
@@ -327,9 +324,7 @@ func (ka *keyAutomaton) universe(g logic.Goal, f logic.Form) int32 {
 		return ka.sets.names[uni.names[uni.sorted[i]]] < ka.sets.names[uni.names[uni.sorted[j]]]
 	})
 	uni.reach = map[int32][]uint64{}
-	id := int32(len(ka.universes))
 	ka.universes = append(ka.universes, uni)
-	ka.universeIndex[key] = id
 	uni.start = ka.start(id)
 	return id
 }

@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/stencil-json/stencil/regular"
+import (
+	"slices"
+
+	"github.com/stencil-json/stencil/regular"
+)
 
 // nextRow caches what is known about the keys that may follow an object state.
 type nextRow struct {
@@ -75,7 +79,8 @@ func (nk *nextKeys) takenBy(x *objState) int32 {
 		for l := x.free; l != 0; l = nk.objects.freeLists[l].parent {
 			list = append(list, nk.objects.freeLists[l].name)
 		}
-		id = nk.keys.takenList(list)
+		slices.Sort(list)
+		id = nk.keys.takenLists.Number(list)
 		nk.takenOf[x.free] = id
 	}
 	return id
@@ -205,7 +210,7 @@ func (nk *nextKeys) othersLeft(key int32) bool {
 	k := nk.keys.states.Keys[key]
 	m := nk.texts.machines[k.free-1]
 	n := 0
-	for _, id := range nk.keys.takenLists[k.taken] {
+	for _, id := range nk.keys.takenLists.All[k.taken] {
 		q := k.at
 		for _, r := range nk.sets.names[id][k.depth:] {
 			if q = m.Step(q, r); q == regular.Dead {

@@ -95,7 +95,7 @@ func (pr *preparer) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 				add(uni.sorted[i], rest)
 			}
 		}
-		for _, id := range pr.keys.takenLists[ks.taken] {
+		for _, id := range pr.keys.takenLists.All[ks.taken] {
 			if rest := pr.sets.names[id]; len(rest) >= int(ks.depth) {
 				add(takenKey, rest[ks.depth:])
 			}
@@ -138,7 +138,7 @@ func (pr *preparer) groupClosers(key int32, t *tokens.Closers) []closerGroup {
 // so far, that can only be completed to taken keys.
 func (pr *preparer) takenIsAll(k frameKey) bool {
 	ks := pr.keys.states.Keys[k.b]
-	for _, id := range pr.keys.takenLists[ks.taken] {
+	for _, id := range pr.keys.takenLists.All[ks.taken] {
 		key := k.b
 		for _, r := range pr.sets.names[id][ks.depth:] {
 			if key = pr.keys.step(key, r); !pr.next.alive(k.a, key) {
@@ -185,7 +185,7 @@ func (pr *preparer) prepareKey(f decoder.Frame, k frameKey, t *tokens.Tables) *d
 			}
 			p.Extra = slices.Clone(p.Extra)
 			for _, tok := range list {
-				if !(l.Base != nil && l.Base.Has(tok)) && !contains(l.Extra, tok) {
+				if !(l.Base != nil && l.Base.Has(tok)) && !slices.Contains(l.Extra, tok) {
 					p.Extra = append(p.Extra, tok)
 				}
 			}
@@ -243,13 +243,4 @@ func (pr *preparer) namesAlong(k frameKey, trie *vocab.Trie, node int32, list []
 	}
 	along(ks, node)
 	return list, ok
-}
-
-func contains(list []int32, x int32) bool {
-	for _, y := range list {
-		if y == x {
-			return true
-		}
-	}
-	return false
 }

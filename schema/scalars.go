@@ -15,15 +15,14 @@ type numbers struct {
 	*base
 	decimals     []number.Decimal
 	decimalIndex map[string]int32
-	sets         [][]int32
-	setIndex     map[string]int32
+	sets         logic.Lists
 	automata     map[logic.Form][]*number.Automaton
 	list         []*number.Automaton
 	index        map[*number.Automaton]int32
 }
 
 func newNumbers(b *base) *numbers {
-	return &numbers{base: b, decimalIndex: map[string]int32{}, setIndex: map[string]int32{},
+	return &numbers{base: b, decimalIndex: map[string]int32{}, sets: logic.NewLists(),
 		automata: map[logic.Form][]*number.Automaton{}, index: map[*number.Automaton]int32{}}
 }
 
@@ -40,15 +39,7 @@ func (ns *numbers) decimal(x number.Decimal) int32 {
 
 func (ns *numbers) set(list []int32) int32 {
 	slices.Sort(list)
-	list = slices.Compact(list)
-	key := keyOf(list...)
-	if i, ok := ns.setIndex[key]; ok {
-		return i
-	}
-	i := int32(len(ns.sets))
-	ns.sets = append(ns.sets, list)
-	ns.setIndex[key] = i
-	return i
+	return ns.sets.Number(slices.Compact(list))
 }
 
 // automataOf returns automata that together accept the numbers of a form.
@@ -141,8 +132,8 @@ func (ns *numbers) spec(lits []logic.Lit) number.Spec {
 }
 
 func (ns *numbers) setDecimals(set int32) []number.Decimal {
-	out := make([]number.Decimal, len(ns.sets[set]))
-	for i, x := range ns.sets[set] {
+	out := make([]number.Decimal, len(ns.sets.All[set]))
+	for i, x := range ns.sets.All[set] {
 		out[i] = ns.decimals[x]
 	}
 	return out

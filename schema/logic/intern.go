@@ -1,5 +1,7 @@
 package logic
 
+import "slices"
+
 // Interned numbers different keys from 0, in order of arrival. It replaces a
 // map from K to int32 and a list of its keys at half the cost: the hash is
 // specific to the type, and nothing is ever removed.
@@ -59,3 +61,48 @@ func Mix(a, b, c uint64) uint32 {
 
 // Pair packs two numbers into a word.
 func Pair(a, b int32) uint64 { return uint64(uint32(a))<<32 | uint64(uint32(b)) }
+
+// Lists numbers different lists of numbers, in order of arrival; 0 is the empty one. All
+// has one entry for each; other packages must not modify it.
+type Lists struct {
+	All    [][]int32
+	hashes []uint32
+	index  []int32 // open-addressing hash table of the numbers
+}
+
+// NewLists returns a table that holds the empty list.
+func NewLists() Lists {
+	return Lists{All: [][]int32{nil}, hashes: []uint32{0}, index: make([]int32, 16)}
+}
+
+// Number returns the number of a list, which Number copies if it is new.
+func (t *Lists) Number(list []int32) int32 {
+	if len(list) == 0 {
+		return 0
+	}
+	h := uint32(len(list))
+	for _, x := range list {
+		h = (h ^ uint32(x)) * 0x9E3779B1
+		h ^= h >> 15
+	}
+	mask := uint32(len(t.index) - 1)
+	at := h & mask
+	for ; t.index[at] != 0; at = (at + 1) & mask {
+		if id := t.index[at]; t.hashes[id] == h && slices.Equal(t.All[id], list) {
+			return id
+		}
+	}
+	id := int32(len(t.All))
+	t.All, t.hashes = append(t.All, slices.Clone(list)), append(t.hashes, h)
+	t.index[at] = id
+	if 2*len(t.All) > len(t.index) {
+		t.index = make([]int32, 4*len(t.index))
+		mask = uint32(len(t.index) - 1)
+		for i, h := range t.hashes[1:] {
+			for h &= mask; t.index[h] != 0; h = (h + 1) & mask {
+			}
+			t.index[h] = int32(i + 1)
+		}
+	}
+	return id
+}
