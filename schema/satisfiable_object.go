@@ -159,7 +159,7 @@ func (c *chooser) reduce(x choice, todo []logic.Form) (choice, bool) {
 			if x.members.holds(f) {
 				continue
 			}
-			left := c.alternatives(f, x.lits)
+			left := c.alternatives(f, x)
 			if c.steps < 0 || len(left) == 0 {
 				return x, false
 			}
@@ -181,16 +181,21 @@ func (c *chooser) reduce(x choice, todo []logic.Form) (choice, bool) {
 }
 
 // alternatives returns the alternatives of a disjunction that may still become true.
-func (c *chooser) alternatives(f logic.Form, lits []logic.Lit) []logic.Form {
+func (c *chooser) alternatives(f logic.Form, x choice) []logic.Form {
 	s := c.objects
 	var left []logic.Form
 	for _, k := range s.forms.Info[f].Kids {
 		if c.steps--; c.steps < 0 {
 			return nil
 		}
-		info := &s.forms.Info[k]
-		if info.Op == logic.OpLit && !s.possible(c.x, append(lits[:len(lits):len(lits)], info.Lit)) {
-			continue
+		if info := &s.forms.Info[k]; info.Op == logic.OpLit {
+			ok, sure := x.members.admits(info.Lit)
+			if !sure {
+				ok = s.possible(c.x, append(x.lits[:len(x.lits):len(x.lits)], info.Lit))
+			}
+			if !ok {
+				continue
+			}
 		}
 		left = append(left, k)
 	}
@@ -250,7 +255,30 @@ func (ob *objects) fulfil(x *objState, lits []logic.Lit, can func(logic.Goal) bo
 	if count > most || least > most {
 		return nil, false
 	}
+	p.most, p.filled = most-count, least > count
 	return p, p.fill(least - count)
+}
+
+// admits reports whether members fulfil one more literal too. It is sure if these members,
+// apart from one that the literal may add, are the only ones to consider.
+func (p *placer) admits(l logic.Lit) (ok, sure bool) {
+	s := p.objects
+	if len(p.other) > 0 || p.filled || l.Kind != logic.SomeKey && l.Kind != logic.AllKeys {
+		return false, false
+	}
+	name, one := s.sets.list[l.A].single()
+	if !one {
+		return false, false
+	}
+	i := p.uni.index[name]
+	switch has := p.must[i>>6]>>(i&63)&1 != 0; {
+	case has:
+	case l.Kind == logic.AllKeys:
+		return true, true
+	case p.most == 0 || s.isUsed(p.x, i):
+		return false, true
+	}
+	return s.sat.satisfiable(s.goals.And(p.demand(i, 0), l.Goal)), true
 }
 
 // placer finds members for literals that demand some member, with a key in a set and
@@ -266,8 +294,10 @@ type placer struct {
 	must    []uint64 // the names of the members
 	some    map[int32]logic.Goal
 	other   []logic.Lit
-	room    int // members that may still be added
-	added   int // names added
+	room    int  // members that may still be added for other
+	most    int  // members that may be added once all are found
+	filled  bool // extra or others serve only to reach the minimum
+	added   int  // names added
 	slots   []slot
 	extra   int // additional members with any keys that aren't names, to reach the minimum
 	tries   int

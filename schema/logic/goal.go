@@ -51,6 +51,8 @@ type Goals struct {
 	index map[string]Goal
 	not   []Goal // by goal: 1 + its negation, or 0 while that is unknown
 	key   []byte
+	flat  []Goal
+	pairs []goalPair // by hash of the goals; nil until there are wide ones
 	size  int
 }
 
@@ -103,13 +105,14 @@ func (t *Goals) literal(kind GoalKind, v *jsondoc.Value) Goal {
 	return t.intern(GoalInfo{Kind: kind, Value: v})
 }
 
+// combine returns the conjunction or disjunction of list.
 func (t *Goals) combine(kind GoalKind, list []Goal) Goal {
 	neutral, absorbing := Always, Never
 	if kind == AnyOf {
 		neutral, absorbing = Never, Always
 	}
 	t.Meter.Step(1 + len(list))
-	flat := make([]Goal, 0, len(list))
+	flat := t.flat[:0]
 	for _, g := range list {
 		switch {
 		case g == absorbing:
@@ -121,6 +124,7 @@ func (t *Goals) combine(kind GoalKind, list []Goal) Goal {
 			flat = append(flat, g)
 		}
 	}
+	t.flat = flat
 	t.Meter.Step(len(flat) / 8)
 	slices.Sort(flat)
 	flat = slices.Compact(flat)
@@ -130,18 +134,100 @@ func (t *Goals) combine(kind GoalKind, list []Goal) Goal {
 	case 1:
 		return flat[0]
 	}
-	for _, g := range flat {
+	if t.opposed(flat, flat) {
+		return absorbing
+	}
+	return t.group(kind, flat)
+}
+
+// opposed reports whether list, in ascending order, contains the negation of one of some.
+func (t *Goals) opposed(some, list []Goal) bool {
+	for _, g := range some {
 		if n := t.not[g]; n != 0 {
-			if _, both := slices.BinarySearch(flat, n-1); both {
-				return absorbing
+			if _, both := slices.BinarySearch(list, n-1); both {
+				return true
 			}
 		}
 	}
+	return false
+}
+
+// group returns the conjunction or disjunction of flat, which are several, in ascending
+// order, and no groups of that kind themselves.
+func (t *Goals) group(kind GoalKind, flat []Goal) Goal {
 	t.key = append(t.key[:0], byte(kind))
 	for _, g := range flat {
 		t.key = binary.LittleEndian.AppendUint32(t.key, uint32(g))
 	}
-	return t.intern(GoalInfo{Kind: kind, List: flat})
+	if g, ok := t.index[string(t.key)]; ok {
+		return g
+	}
+	return t.intern(GoalInfo{Kind: kind, List: slices.Clone(flat)})
+}
+
+// both returns the conjunction of two different goals, neither [Never] nor [Always].
+// Most are a long conjunction and one goal more, and are asked for again and again.
+func (t *Goals) both(a, b Goal) Goal {
+	if a > b {
+		a, b = b, a
+	}
+	n := len(t.Info[a].List) + len(t.Info[b].List)
+	if n < wideGoal {
+		return t.combine(AllOf, []Goal{a, b})
+	}
+	if t.pairs == nil {
+		t.pairs = make([]goalPair, 1<<pairBits)
+		t.size += 12 << pairBits
+	}
+	at := &t.pairs[(uint32(a)*0x9E3779B1^uint32(b)*0x85EBCA77)>>(32-pairBits)]
+	if at.a != a || at.b != b {
+		t.Meter.Step(2 + n/8)
+		*at = goalPair{a, b, t.merge(a, b)}
+	}
+	return at.both
+}
+
+// A goalPair is two goals and their conjunction. It stays valid: a goal that is not a
+// conjunction or disjunction is known to be the negation of another as soon as both exist.
+type goalPair struct{ a, b, both Goal }
+
+const (
+	wideGoal = 6  // parts of a conjunction from which it is remembered
+	pairBits = 10 // of the number of conjunctions remembered
+)
+
+// merge is combine for two goals, one of them a conjunction.
+func (t *Goals) merge(a, b Goal) Goal {
+	x, y := t.conjuncts(a), t.conjuncts(b)
+	if len(x) < len(y) {
+		a, x, y = b, y, x
+	}
+	if t.opposed(y, x) {
+		return Never
+	}
+	flat, i := t.flat[:0], 0
+	for _, g := range y {
+		for i < len(x) && x[i] < g {
+			flat, i = append(flat, x[i]), i+1
+		}
+		if i == len(x) || x[i] != g {
+			flat = append(flat, g)
+		}
+	}
+	flat = append(flat, x[i:]...)
+	t.flat = flat
+	if len(flat) == len(x) {
+		return a
+	}
+	return t.group(AllOf, flat)
+}
+
+// conjuncts returns the parts of a conjunction, or the goal itself.
+func (t *Goals) conjuncts(g Goal) []Goal {
+	if info := &t.Info[g]; info.Kind == AllOf {
+		return info.List
+	}
+	return []Goal{g}
 }
 
 // And returns the goal of fulfilling all of list.
@@ -156,6 +242,7 @@ func (t *Goals) And(list ...Goal) Goal {
 		case a == Never || b == Never:
 			return Never
 		}
+		return t.both(a, b)
 	}
 	return t.combine(AllOf, list)
 }
