@@ -131,38 +131,38 @@ func (vs *views) none(t jtype) int32 {
 
 // andAll combines many views at once.
 func (vs *views) andAll(t jtype, list []int32) int32 {
-	if t == jNumber || t == jArray || t == jObject {
-		kids := make([]logic.Form, len(list))
-		for i, x := range list {
-			kids[i] = logic.Form(x)
+	switch t {
+	case jScalar:
+		out := int32(scalarAll)
+		for _, x := range list {
+			out &= x
 		}
-		return int32(vs.forms.And(kids...))
+		return out
+	case jString:
+		return int32(vs.lang.And(numbered[regular.Expr](list)...))
 	}
-	out := vs.all(t)
-	for _, x := range list {
-		out = vs.and(t, out, x)
-	}
-	return out
+	return int32(vs.forms.And(numbered[logic.Form](list)...))
 }
 
 func (vs *views) orAll(t jtype, list []int32) int32 {
-	if t == jNumber || t == jArray || t == jObject {
-		kids := make([]logic.Form, len(list))
-		for i, x := range list {
-			kids[i] = logic.Form(x)
+	switch t {
+	case jScalar:
+		out := int32(0)
+		for _, x := range list {
+			out |= x
 		}
-		return int32(vs.forms.Or(kids...))
+		return out
+	case jString:
+		return int32(vs.lang.Or(numbered[regular.Expr](list)...))
 	}
-	if t == jString {
-		exprs := make([]regular.Expr, len(list))
-		for i, x := range list {
-			exprs[i] = regular.Expr(x)
-		}
-		return int32(vs.lang.Or(exprs...))
-	}
-	out := vs.none(t)
-	for _, x := range list {
-		out = vs.or(t, out, x)
+	return int32(vs.forms.Or(numbered[logic.Form](list)...))
+}
+
+// numbered returns views as what they are for a type.
+func numbered[T ~int32](list []int32) []T {
+	out := make([]T, len(list))
+	for i, x := range list {
+		out[i] = T(x)
 	}
 	return out
 }
