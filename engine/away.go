@@ -40,27 +40,49 @@ type away struct {
 	loop  *loop
 	list  []*sequence // with a slot, unless others needed it; each is in the hands of a worker
 	given []*sequence // to workers and not yet collected
+
+	// The steps that attend has begun.
+	attended []*sequence // all of them
+	mine     []*sequence // those that the loop has yet to run itself
+	step     func(*sequence)
+	at       stage
+	watch    watch
 }
 
-// attend runs a step for every sequence and returns those whose step is done; the others
-// are away. Steps of free text are short; with help, several run in parallel.
-func (a *away) attend(list []*sequence, step func(*sequence), at stage, help bool) []*sequence {
-	a.given = a.given[:0]
-	inline := -1
-	for i, s := range list {
-		switch {
-		case s.matcher == nil && inline < 0:
-			inline = i
-		case s.matcher == nil && !help:
-			guard(s, step)
-		default:
+// attend runs a step for every sequence and returns those whose step is done; the others are away. The loop runs steps
+// itself that are expected to be short; with help, all but one of these run on workers too. If still is false, another
+// goroutine has become the loop, and the caller must return without touching anything.
+func (a *away) attend(list []*sequence, step func(*sequence), at stage, help bool) (done []*sequence, still bool) {
+	a.given, a.mine = a.given[:0], a.mine[:0]
+	a.attended, a.step, a.at = list, step, at
+	for _, s := range list {
+		quick := s.matcher == nil || at == stageAdvanced && s.slow == 0
+		if quick && (len(a.mine) == 0 || !help) {
+			a.mine = append(a.mine, s)
+		} else {
 			a.give(s, step, at)
 		}
 	}
-	if inline >= 0 {
-		guard(list[inline], step)
+	return a.goOn()
+}
+
+// goOn runs the steps that are left to the loop itself, and collects the others.
+func (a *away) goOn() (done []*sequence, still bool) {
+	for len(a.mine) > 0 {
+		s := a.mine[0]
+		a.mine = a.mine[1:]
+		if s.matcher == nil {
+			guard(s, a.step)
+		} else if !a.own(s) {
+			return nil, false
+		}
 	}
-	return a.collect(list)
+	return a.collect(a.attended), true
+}
+
+// patience is how long the loop waits for a step: as long as the last batch took, within bounds.
+func (a *away) patience() time.Duration {
+	return min(max(a.loop.lastBatch, leastPatience), mostPatience)
 }
 
 // give hands a step of s to a worker. collect or goAway follows.
@@ -80,7 +102,7 @@ func (a *away) collect(list []*sequence) []*sequence {
 	}
 	slow := func(s *sequence) bool { return s.slow > 0 } // lately, and maybe again
 	quick := slices.DeleteFunc(slices.Clone(a.given), slow)
-	late := l.workers.wait(quick, min(max(l.lastBatch, leastPatience), mostPatience))
+	late := l.workers.wait(quick, a.patience())
 	if len(quick) < len(a.given) {
 		rest := slices.DeleteFunc(slices.Clone(a.given), func(s *sequence) bool { return !slow(s) })
 		for _, s := range rest {

@@ -3,7 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,6 +117,52 @@ func TestHangUpWhileAway(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	collect(t, e, Request{Prompt: prompt(e, "y"), MaxTokens: 10, Choices: 2})
+	if s := e.Stats(); s.Active+s.Waiting+s.Queued != 0 {
+		t.Errorf("afterwards: %+v", s)
+	}
+}
+
+// TestSlowNowAndThen checks that texts don't depend on how long the steps of constraints take: whichever goroutine becomes the
+// loop, they are those of a constraint without pauses.
+func TestSlowNowAndThen(t *testing.T) {
+	v := testVocab(t)
+	e := newEngine(t, scripted.Random(3), scripted.Options{}, Config{Parallel: 3, CacheSlots: -1})
+	prompts := []string{"x", "y", "xy", "yx", "xx", "yy"}
+	request := func(i int, language fakeLanguage) Request {
+		req := Request{Prompt: prompt(e, prompts[i]), MaxTokens: 30, Constraint: language}
+		if i%3 == 2 {
+			req.Constraint = nil
+		}
+		return req
+	}
+	var want []string
+	for i := range prompts {
+		want = append(want, collect(t, e, request(i, quoted(v, "", "ab", "x")))[0].Text)
+	}
+	var steps atomic.Int64
+	slow := quoted(v, "", "ab", "x")
+	slow.pause = func() {
+		if n := steps.Add(1); n%5 == 0 {
+			for range n % 4 * 20000 { // some milliseconds
+				runtime.Gosched()
+			}
+		}
+	}
+	for range 3 {
+		var clients sync.WaitGroup
+		for i := range prompts {
+			clients.Go(func() {
+				language := slow
+				if i == 1 {
+					language = quoted(v, "", "ab", "x")
+				}
+				if got := collect(t, e, request(i, language))[0].Text; got != want[i] {
+					t.Errorf("%q: %q, want %q", prompts[i], got, want[i])
+				}
+			})
+		}
+		clients.Wait()
+	}
 	if s := e.Stats(); s.Active+s.Waiting+s.Queued != 0 {
 		t.Errorf("afterwards: %+v", s)
 	}

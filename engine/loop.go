@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -35,6 +34,7 @@ type loop struct {
 	running   context.Context // of decodes; replaced when it has ended
 	stop      context.CancelFunc
 	begun     time.Time     // when the last step started
+	stepped   time.Time     // the same for tracing
 	sampling  time.Duration // recent mean duration of a sequence's advance
 	lastBatch time.Duration // duration of the last decode
 
@@ -56,37 +56,18 @@ const inlinePending = 32
 // worthHelp is how much work must be pending before a worker is woken for part of it.
 const worthHelp = 30 * time.Microsecond
 
-// run is the loop. It locks its OS thread: otherwise the goroutine would change
-// threads after nearly every decode and lose its core's caches.
+// run is the loop.
 func (l *loop) run() {
-	runtime.LockOSThread()
 	l.away.loop, l.seats.loop = l, l
+	l.away.watch.timer = time.AfterFunc(time.Hour, l.away.tick)
+	l.away.watch.timer.Stop()
 	l.shares = shares{l, make(map[string]time.Time)}
-	defer close(l.stopped)
-	defer l.reads.Wait()
-	defer l.cancelBase()
-	defer l.context.Close()
-	defer l.workers.close()
-	for {
-		l.away.comeBack()
-		l.reap()
-		l.seats.receive()
-		l.admit()
-		l.publish()
-		if len(l.active) == 0 {
-			if l.finished() {
-				return
-			}
-			<-l.wake
-			continue
-		}
-		l.stepOn()
-	}
+	l.away.drive(func() bool { return true })
 }
 
-// stepOn runs a step. A failure in it that is not due to one sequence ends the
-// running sequences, not the engine.
-func (l *loop) stepOn() {
+// stepOn runs a step, or what is left of one. A failure in it that is not due to one sequence ends the running sequences,
+// not the engine. It returns false if another goroutine has become the loop.
+func (l *loop) stepOn(step func() bool) (still bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			err := fmt.Errorf("engine: internal error: %v\n%s", r, debug.Stack())
@@ -99,9 +80,10 @@ func (l *loop) stepOn() {
 				s.fail(err)
 			}
 			l.settle(failed)
+			still = true
 		}
 	}()
-	l.step()
+	return step()
 }
 
 // finished reports whether the loop may return.
@@ -204,7 +186,7 @@ func (l *loop) admit() {
 		l.active = append(l.active, s)
 	}
 	if len(fresh) > 0 {
-		fresh = l.away.attend(fresh, (*sequence).begin, stageBegun, true)
+		fresh, _ = l.away.attend(fresh, (*sequence).begin, stageBegun, true) // on workers
 		for _, s := range fresh {
 			l.confirm(s)
 		}
@@ -375,8 +357,9 @@ func (l *loop) sharedWithBusy(s *sequence, own *slot) int {
 	return most
 }
 
-// step decodes one batch and advances the sequences that got logits.
-func (l *loop) step() {
+// step decodes one batch and advances the sequences that got logits. It returns false if another goroutine has become the
+// loop.
+func (l *loop) step() bool {
 	now := time.Now()
 	expected := now.Sub(l.begun) // about as long as the last one
 	l.begun = now
@@ -397,9 +380,9 @@ func (l *loop) step() {
 		l.running, l.stop = context.WithCancel(l.base)
 	}
 	if !l.announce(l.stop) {
-		return // every job has ended; reap drops them
+		return true // every job has ended; reap drops them
 	}
-	step := l.tracing.clock()
+	l.stepped = l.tracing.clock()
 	l.startMasks()
 	for _, s := range l.inBatch {
 		s.progress(now, s.cached)
@@ -418,7 +401,7 @@ func (l *loop) step() {
 	if err != nil {
 		l.away.collect(nil)
 		l.decodeFailed(err)
-		return
+		return true
 	}
 	if !prompts && l.batch.Len() > 0 {
 		l.prices.learn(l.batch.Len(), decoded.Sub(began))
@@ -464,10 +447,24 @@ func (l *loop) step() {
 		}
 	}
 	l.sampled = l.away.collect(l.sampled)
-	l.sample()
+	help := time.Duration(len(l.sampled)-1)*l.sampling > worthHelp
+	return l.conclude(l.away.attend(l.sampled, (*sequence).advance, stageAdvanced, help))
+}
+
+// conclude ends a step with the sequences that have been advanced.
+func (l *loop) conclude(advanced []*sequence, still bool) bool {
+	if !still {
+		return false
+	}
+	l.sampled = advanced
+	for _, s := range advanced {
+		s.logits = nil // the next ones may be in other memory
+		l.sampling = recent(l.sampling, s.advancing)
+	}
 	l.judge()
 	l.settle(l.inBatch)
-	l.tracing.span(PartStep, step, nil, l.batch.Len())
+	l.tracing.span(PartStep, l.stepped, nil, l.batch.Len())
+	return true
 }
 
 // startMasks has workers compute the masks after this batch while it is decoded,
@@ -489,19 +486,6 @@ func (l *loop) startMasks() {
 	}
 	for _, s := range l.unmasked {
 		l.away.give(s, (*sequence).prepare, stageMasked)
-	}
-}
-
-// sample advances the sequences that got logits.
-func (l *loop) sample() {
-	n := len(l.sampled)
-	if n == 0 {
-		return
-	}
-	l.sampled = l.away.attend(l.sampled, (*sequence).advance, stageAdvanced, time.Duration(n-1)*l.sampling > worthHelp)
-	for _, s := range l.sampled {
-		s.logits = nil // the next ones may be in other memory
-		l.sampling = recent(l.sampling, s.advancing)
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 )
 
 // workers are goroutines that run steps of sequences beside the loop. Work on a
-// constraint may take arbitrarily long, so the loop never does it itself and waits for
-// it no longer than about a step: see [away.attend].
+// constraint may take arbitrarily long, so the loop waits for it no longer than about a
+// step: see [away.attend].
 //
-// Waking a worker costs some ten microseconds, on the loop's thread and on a core that
-// llama.cpp may be using. Work that is known to be short is therefore not given to
-// workers: see worthHelp.
+// Waking a worker costs some ten microseconds, in a virtual machine up to hundreds, on
+// the loop's thread and on a core that llama.cpp may be using. Work that is expected to
+// be short is therefore not given to workers: see worthHelp and [watch].
 type workers struct {
 	errands chan *sequence
 	signal  func()         // called after each errand
