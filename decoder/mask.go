@@ -477,7 +477,9 @@ func (w *maskBuilder) walk(trie *vocab.Trie, node, c int32, from *origin, states
 			continue
 		}
 		states[d] = next
-		w.left(trie, i, next, from)
+		if i+1 < n.End { // else nothing is left to read, and asking whether the frame may end would expand it
+			w.left(trie, i, next, from)
+		}
 		if first, last := n.First, nodes[i+1].First; first != last {
 			w.keepAll(from, trie.Tokens[first:last], false)
 		}
