@@ -12,16 +12,19 @@ import (
 
 // walkState is a position in a walk through the trie of plain tokens.
 type walkState struct {
-	q    regular.State
-	rune rune
-	more int8      // missing bytes of the current character
-	at   *walkInfo // the information on q; nil until needed
+	q     regular.State
+	rune  rune
+	more  int8      // missing bytes of the current character
+	whole bool      // q is the state after the current character already
+	at    *walkInfo // the information on q; nil until needed
 }
 
 // walkInfo is the information on a state that a walk needs.
 type walkInfo struct {
 	q      regular.State
 	table  *[128]regular.State
+	beyond regular.State // after any character that isn't ASCII, if alike
+	alike  bool
 	looked bool   // look has run
 	most   uint16 // how often the characters below may be repeated
 	// As in vocab.Subtree.
@@ -115,20 +118,27 @@ func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Ma
 		switch b := n.Byte; {
 		case at.more > 0:
 			at.rune = at.rune<<6 | rune(b&0x3F)
-			if at.more--; at.more == 0 {
+			if at.more--; at.more == 0 && !at.whole {
 				at.q, at.at = m.Step(at.q, at.rune), nil
 			}
-		case b < utf8.RuneSelf:
+		default:
 			if at.at == nil {
 				above.at = t.info(m, at.q)
 				at.at = above.at
 			}
-			if next := at.at.table[b]; next != at.q {
+			next := at.at.beyond
+			if b < utf8.RuneSelf {
+				next = at.at.table[b]
+			} else {
+				n, bits := spelling.LeadByte(b)
+				at.rune, at.more, at.whole = rune(bits), int8(n), at.at.alike
+				if !at.whole {
+					break
+				}
+			}
+			if next != at.q {
 				at.q, at.at = next, nil
 			}
-		default:
-			n, bits := spelling.LeadByte(b)
-			at.rune, at.more = rune(bits), int8(n)
 		}
 		if at.q == regular.Dead {
 			if all != nil {
@@ -154,7 +164,9 @@ func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Ma
 				continue
 			}
 		}
-		states[n.Depth] = at
+		if n.End > int32(i)+1 {
+			states[n.Depth] = at
+		}
 		if first, last := n.First, nodes[i+1].First; first != last && all == nil {
 			list = append(list, trie.Tokens[first:last]...)
 		}
@@ -176,6 +188,24 @@ func (t *Tables) info(m *regular.Machine, q regular.State) *walkInfo {
 	kept := &t.infos.rows[uint32(q)%uint32(len(t.infos.rows))]
 	if *kept == nil || (*kept).q != q {
 		*kept = &walkInfo{q: q, table: m.ASCII(q)}
+		(*kept).beyond, (*kept).alike = beyondASCII(m.Ranges(q))
 	}
 	return *kept
+}
+
+// beyondASCII returns the state after any character that isn't ASCII, if it is the same one for all.
+func beyondASCII(edges []regular.Edge) (to regular.State, alike bool) {
+	to, at := regular.Dead, rune(utf8.RuneSelf)
+	for _, e := range edges {
+		switch {
+		case e.Hi < utf8.RuneSelf:
+			continue
+		case e.Lo > at || at > utf8.RuneSelf && e.To != to:
+			return regular.Dead, false
+		}
+		if to, at = e.To, e.Hi+1; at == spelling.FirstSurrogate {
+			at = spelling.AfterSurrogates
+		}
+	}
+	return to, at == utf8.RuneSelf || at == utf8.MaxRune+1
 }
