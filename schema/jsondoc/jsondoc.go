@@ -2,6 +2,7 @@ package jsondoc
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ const (
 // numbers their spelling, and every value its position.
 type Value struct {
 	Kind    Kind
+	Mark    int32  // for the reader of the document, who is alone with it; the parser leaves 0
 	Text    string // string content, or a number's spelling
 	Items   []*Value
 	Members []Member
@@ -77,14 +79,30 @@ type parser struct {
 	pos   int
 	depth int
 	max   int // maximum nesting
-	arena []Value
+
+	// Values and lists are cut out of large pieces. The lists of arrays and objects that
+	// are still open lie one upon another in item and member.
+	values, items, members int // length of the next piece
+	arena                  []Value
+	itemArena              []*Value
+	memberArena            []Member
+	item                   []*Value
+	member                 []Member
+	keys                   []*keyTable // unused
+}
+
+// piece returns the length of the next piece of memory to be cut up: the first ones are
+// small because most documents are.
+func piece(length *int) int {
+	*length = min(max(16, 2*(*length)), 512)
+	return *length
 }
 
 // Parse reads one JSON document, nested at most maxDepth deep, and skips a byte
 // order mark before it. Strings of the result share memory with src. The error is a
 // [*SyntaxError] or a [*DepthError].
 func Parse(src string, maxDepth int) (*Value, error) {
-	p := &parser{src: src, max: maxDepth}
+	p := &parser{src: src, max: maxDepth, values: len(src) / 64}
 	if strings.HasPrefix(src, "\ufeff") {
 		p.pos = len("\ufeff")
 	}
@@ -133,7 +151,7 @@ func (p *parser) space() {
 
 func (p *parser) new(k Kind) *Value {
 	if len(p.arena) == 0 {
-		p.arena = make([]Value, 32)
+		p.arena = make([]Value, piece(&p.values))
 	}
 	v := &p.arena[0]
 	p.arena = p.arena[1:]
@@ -220,17 +238,14 @@ func (p *parser) number() (*Value, error) {
 func (p *parser) string() (string, error) {
 	p.pos++
 	start := p.pos
-	for p.pos < len(p.src) {
-		c := p.src[p.pos]
-		if c == '"' {
-			s := p.src[start:p.pos]
-			p.pos++
+	if n := strings.IndexByte(p.src[start:], '"'); n >= 0 {
+		s := p.src[start : start+n]
+		odd := unusual(s)
+		if odd == n || s[odd] >= utf8.RuneSelf && !strings.ContainsFunc(s[odd:], special) {
+			p.pos += n + 1
 			return s, nil
 		}
-		if c == '\\' || c < 0x20 || c >= utf8.RuneSelf {
-			break
-		}
-		p.pos++
+		p.pos += odd
 	}
 	buf := []byte(p.src[start:p.pos])
 	for p.pos < len(p.src) {
@@ -258,6 +273,30 @@ func (p *parser) string() (string, error) {
 		}
 	}
 	return "", p.fail("unexpected end of document in a string")
+}
+
+// special reports characters that can't stand for themselves in a string literal.
+func special(r rune) bool { return r < 0x20 || r == '\\' || r == utf8.RuneError }
+
+// unusual returns the index of the first byte of s that is a backslash, a control
+// character or beyond ASCII, or its length.
+func unusual(s string) int {
+	const ones = 0x0101010101010101
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		slash := w ^ ones*'\\'
+		if (w|(w-ones*0x20)|(slash-ones))&(ones*0x80) != 0 {
+			break
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c == '\\' || c < 0x20 || c >= utf8.RuneSelf {
+			break
+		}
+	}
+	return i
 }
 
 func (p *parser) escape(buf []byte) ([]byte, error) {
@@ -320,12 +359,13 @@ func (p *parser) array() (*Value, error) {
 		p.depth--
 		return v, nil
 	}
+	from := len(p.item)
 	for {
 		item, err := p.value()
 		if err != nil {
 			return nil, err
 		}
-		v.Items = append(v.Items, item)
+		p.item = append(p.item, item)
 		p.space()
 		switch {
 		case p.pos < len(p.src) && p.src[p.pos] == ',':
@@ -333,6 +373,8 @@ func (p *parser) array() (*Value, error) {
 		case p.pos < len(p.src) && p.src[p.pos] == ']':
 			p.pos++
 			p.depth--
+			v.Items = cut(&p.itemArena, p.item[from:], &p.items)
+			p.item = p.item[:from]
 			return v, nil
 		default:
 			return nil, p.fail("unexpected %s in an array", p.what())
@@ -340,8 +382,23 @@ func (p *parser) array() (*Value, error) {
 	}
 }
 
+// cut returns a copy of list in a piece of memory.
+func cut[T any](arena *[]T, list []T, length *int) []T {
+	n := len(list)
+	if n > len(*arena) {
+		if n >= 64 {
+			return slices.Clone(list)
+		}
+		*arena = make([]T, max(n, piece(length)))
+	}
+	out := (*arena)[:n:n]
+	*arena = (*arena)[n:]
+	copy(out, list)
+	return out
+}
+
 // manyMembers is the number of members from which duplicate keys are found with a
-// map instead of by comparison.
+// table instead of by comparison.
 const manyMembers = 16
 
 func (p *parser) object() (*Value, error) {
@@ -350,10 +407,11 @@ func (p *parser) object() (*Value, error) {
 		return nil, err
 	}
 	p.pos++
-	var seen map[string]bool
+	from := len(p.member)
+	var seen *keyTable
 	for {
 		p.space()
-		if p.pos < len(p.src) && p.src[p.pos] == '}' && len(v.Members) == 0 {
+		if p.pos < len(p.src) && p.src[p.pos] == '}' && len(p.member) == from {
 			break
 		}
 		if p.pos >= len(p.src) || p.src[p.pos] != '"' {
@@ -364,9 +422,15 @@ func (p *parser) object() (*Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		duplicate := seen[key]
-		if seen == nil {
-			duplicate = v.Get(key) != nil
+		n := len(p.member) - from
+		if n == manyMembers {
+			seen = p.table(p.member[from:])
+		}
+		duplicate := false
+		if seen != nil {
+			duplicate = !seen.add(key, p.member[from:])
+		} else {
+			duplicate = slices.ContainsFunc(p.member[from:], func(m Member) bool { return m.Key == key })
 		}
 		if duplicate {
 			p.pos = at
@@ -381,15 +445,7 @@ func (p *parser) object() (*Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.Members = append(v.Members, Member{key, val})
-		if seen != nil {
-			seen[key] = true
-		} else if len(v.Members) == manyMembers {
-			seen = make(map[string]bool, 2*manyMembers)
-			for _, m := range v.Members {
-				seen[m.Key] = true
-			}
-		}
+		p.member = append(p.member, Member{key, val})
 		p.space()
 		if p.pos < len(p.src) && p.src[p.pos] == ',' {
 			p.pos++
@@ -400,9 +456,64 @@ func (p *parser) object() (*Value, error) {
 		}
 		return nil, p.fail("unexpected %s in an object", p.what())
 	}
+	if len(p.member) > from {
+		v.Members = cut(&p.memberArena, p.member[from:], &p.members)
+		p.member = p.member[:from]
+	}
+	if seen != nil {
+		p.keys = append(p.keys, seen)
+	}
 	p.pos++
 	p.depth--
 	return v, nil
+}
+
+// keyTable is a hash table of the members of one object, by 1 + their index.
+type keyTable struct{ slots []int32 }
+
+// keySeed is that of the hashes of keys.
+var keySeed = maphash.MakeSeed()
+
+// table returns the table of the members read so far.
+func (p *parser) table(members []Member) *keyTable {
+	t := &keyTable{}
+	if n := len(p.keys); n > 0 {
+		t, p.keys = p.keys[n-1], p.keys[:n-1]
+		clear(t.slots)
+	} else {
+		t.slots = make([]int32, 8*manyMembers)
+	}
+	for i, m := range members {
+		t.add(m.Key, members[:i])
+	}
+	return t
+}
+
+// add adds the key of the next member, unless one of the members has it.
+func (t *keyTable) add(key string, members []Member) bool {
+	if 2*len(members) >= len(t.slots) {
+		t.slots = make([]int32, 4*len(t.slots))
+		for i := range members {
+			at, _ := t.find(members[i].Key, members)
+			t.slots[at] = int32(i) + 1
+		}
+	}
+	at, found := t.find(key, members)
+	if !found {
+		t.slots[at] = int32(len(members)) + 1
+	}
+	return !found
+}
+
+// find returns the slot of a key.
+func (t *keyTable) find(key string, members []Member) (at uint32, found bool) {
+	mask := uint32(len(t.slots) - 1)
+	for at = uint32(maphash.String(keySeed, key)) & mask; t.slots[at] != 0; at = (at + 1) & mask {
+		if members[t.slots[at]-1].Key == key {
+			return at, true
+		}
+	}
+	return at, false
 }
 
 // AppendCanonical appends a text that is the same for equal values: members are

@@ -1,10 +1,12 @@
 package jsondoc
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestParse(t *testing.T) {
@@ -56,6 +58,48 @@ func TestDuplicateAmongMany(t *testing.T) {
 	}
 	if _, err := Parse("{"+b.String()+`"k40": 0}`, 10); err == nil {
 		t.Error("a duplicate key is accepted")
+	}
+}
+
+// Objects with many members inside one another don't share what is known of their keys.
+func TestDuplicateNested(t *testing.T) {
+	object := func(inner string) string {
+		var b strings.Builder
+		for i := range 3 * manyMembers {
+			value := "0"
+			if i%20 == 10 {
+				value = inner
+			}
+			fmt.Fprintf(&b, `, "k%d": %s`, i, value)
+		}
+		return "{" + b.String()[2:] + "}"
+	}
+	src := object(object(object("0")))
+	if _, err := Parse(src, 10); err != nil {
+		t.Error(err)
+	}
+	i := strings.LastIndex(src, `"k3"`)
+	if _, err := Parse(src[:i]+`"k2"`+src[i+4:], 10); err == nil {
+		t.Error("a duplicate key is accepted")
+	}
+}
+
+// Strings are read like encoding/json reads them, wherever in them an unusual character is.
+func TestStrings(t *testing.T) {
+	for _, odd := range []string{"", `\n`, `\"`, `\\`, "é", "😀", "\ufffd", "\x7f", "\x1f", "\n", "\xff", "\xc3", `\u00e9`, `\x`, `"`} {
+		for n := range 20 {
+			for _, c := range []string{"a", "[", "~", "é"} {
+				for i := range n + 1 {
+					src := `"` + strings.Repeat(c, i) + odd + strings.Repeat(c, n-i) + `"`
+					var want string
+					bad := json.Unmarshal([]byte(src), &want) != nil || !utf8.ValidString(src)
+					v, err := Parse(src, 1)
+					if bad != (err != nil) || !bad && v.Text != want {
+						t.Fatalf("%q: %+v, %v", src, v, err)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -8,7 +8,17 @@ var (
 )
 
 // EscapePointer returns a key as a part of a JSON pointer (RFC 6901).
-func EscapePointer(key string) string { return pointerEscape.Replace(key) }
+func EscapePointer(key string) string {
+	if !strings.ContainsAny(key, "~/") {
+		return key
+	}
+	return pointerEscape.Replace(key)
+}
 
 // UnescapePointer returns the key that a part of a JSON pointer stands for.
-func UnescapePointer(part string) string { return pointerUnescape.Replace(part) }
+func UnescapePointer(part string) string {
+	if strings.IndexByte(part, '~') < 0 {
+		return part
+	}
+	return pointerUnescape.Replace(part)
+}

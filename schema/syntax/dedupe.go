@@ -1,8 +1,9 @@
 package syntax
 
 import (
+	"bytes"
 	"encoding/binary"
-	"strconv"
+	"hash/maphash"
 
 	"github.com/stencil-json/stencil/schema/jsondoc"
 )
@@ -14,30 +15,74 @@ func (d *Document) dedupe() {
 	if d.Dynamic {
 		return // the meaning of a schema depends on the references that lead to it
 	}
-	known := map[string]int32{}
-	var key contentKey
+	known := contents{slots: make([]int32, 64)}
 	for i := len(d.Nodes) - 1; i >= 0; i-- {
 		n := d.Nodes[i]
-		key = key[:0]
-		if !n.content(&key) {
+		from := len(known.keys)
+		if !n.content(&known.keys) {
+			known.keys = known.keys[:from]
 			continue
 		}
-		if same, found := known[string(key)]; found {
-			n.EqualID = same
-		} else {
-			known[string(key)] = n.EqualID
+		n.EqualID = known.number(from, n.EqualID)
+	}
+}
+
+// contents is a hash table of the contents of schemas.
+type contents struct {
+	keys  contentKey // one after another
+	list  []content
+	slots []int32 // 1 + index into list
+}
+
+type content struct {
+	hash     uint64
+	from, to int32 // of its key
+	number   int32
+}
+
+// contentSeed is that of the hashes of contents.
+var contentSeed = maphash.MakeSeed()
+
+// number returns the number of the content whose key begins at from and is the last one;
+// a new one gets the number given.
+func (c *contents) number(from int, number int32) int32 {
+	key := c.keys[from:]
+	h := maphash.Bytes(contentSeed, key)
+	mask := uint64(len(c.slots) - 1)
+	at := h & mask
+	for ; c.slots[at] != 0; at = (at + 1) & mask {
+		if x := &c.list[c.slots[at]-1]; x.hash == h && bytes.Equal(c.keys[x.from:x.to], key) {
+			c.keys = c.keys[:from]
+			return x.number
 		}
 	}
+	c.list = append(c.list, content{h, int32(from), int32(len(c.keys)), number})
+	c.slots[at] = int32(len(c.list))
+	if 2*len(c.list) > len(c.slots) {
+		c.slots = make([]int32, 4*len(c.slots))
+		mask = uint64(len(c.slots) - 1)
+		for i := range c.list {
+			at := c.list[i].hash & mask
+			for ; c.slots[at] != 0; at = (at + 1) & mask {
+			}
+			c.slots[at] = int32(i) + 1
+		}
+	}
+	return number
 }
 
-// contentKey is the content of a schema as a map key.
+// contentKey is the content of a schema as a text.
 type contentKey []byte
 
-func (k *contentKey) int(list ...int) {
-	for _, x := range list {
-		*k = binary.AppendVarint(*k, int64(x))
+func (k *contentKey) int(x int) {
+	if uint(x) < 32 {
+		*k = append(*k, byte(2*x))
+		return
 	}
+	*k = binary.AppendVarint(*k, int64(x))
 }
+
+func (k *contentKey) byte(b byte) { *k = append(*k, b) }
 
 func (k *contentKey) text(s string) {
 	k.int(len(s))
@@ -49,7 +94,7 @@ func (k *contentKey) node(n *Node) {
 	case n == nil:
 		k.int(-1)
 	case n.Boolean != 0:
-		k.int(-2, int(n.Boolean))
+		k.int(-3 - int(n.Boolean))
 	default:
 		k.int(int(n.EqualID))
 	}
@@ -64,41 +109,53 @@ func (k *contentKey) nodes(list []*Node) {
 
 func (k *contentKey) properties(list []Property) {
 	k.int(len(list))
-	for _, p := range list {
-		k.text(p.Name)
-		k.node(p.Node)
+	for i := range list {
+		k.text(list[i].Name)
+		k.node(list[i].Node)
 	}
 }
 
-func (k *contentKey) value(v *jsondoc.Value) {
-	if v == nil {
-		k.int(-1)
-		return
+func (k *contentKey) texts(list []string) {
+	k.int(len(list))
+	for _, s := range list {
+		k.text(s)
 	}
-	k.text(string(v.AppendCanonical(nil)))
 }
 
-func (k *contentKey) flag(b bool) { k.text(strconv.FormatBool(b)) }
+func (k *contentKey) value(v *jsondoc.Value) { *k = append(v.AppendCanonical(*k), ',') }
+
+func (k *contentKey) flag(b bool) {
+	if b {
+		k.byte(1)
+	} else {
+		k.byte(0)
+	}
+}
 
 // content appends the content of a schema, without annotations, to a key. It
 // returns false if the key does not cover everything.
 func (n *Node) content(k *contentKey) bool {
-	k.int(int(n.Draft), int(n.Boolean), int(n.Types), len(n.Enum))
+	*k = append(*k, byte(n.Draft), byte(n.Boolean), byte(n.Types))
 	k.flag(n.HasEnum)
+	k.int(len(n.Enum))
 	for _, v := range n.Enum {
 		k.value(v)
 	}
-	k.value(n.Const)
+	if n.Const != nil {
+		k.byte('c')
+		k.value(n.Const)
+	}
 	if s := n.String; s != nil {
-		k.text("string")
-		k.int(s.Min, s.Max)
+		k.byte('s')
+		k.int(s.Min)
+		k.int(s.Max)
 		k.text(s.Pattern)
 		k.flag(s.HasPattern)
 		k.text(s.Format)
 	}
 	if x := n.Number; x != nil {
 		if x.Min != nil || x.Max != nil || x.ExclusiveMin != nil || x.ExclusiveMax != nil || len(x.MultipleOf) > 0 {
-			k.text("number")
+			k.byte('n')
 			k.int(int(n.id)) // decimals are rarely repeated
 		}
 	}
@@ -106,34 +163,33 @@ func (n *Node) content(k *contentKey) bool {
 		if a.Unevaluated != nil {
 			return false
 		}
-		k.text("array")
+		k.byte('a')
 		k.nodes(a.Prefix)
 		k.flag(a.hasPrefix)
 		k.node(a.Items)
 		k.node(a.Contains)
-		k.int(a.MinContains, a.MaxContains, a.Min, a.Max)
+		k.int(a.MinContains)
+		k.int(a.MaxContains)
+		k.int(a.Min)
+		k.int(a.Max)
 		k.flag(a.Unique)
 	}
 	if o := n.Object; o != nil {
 		if o.Unevaluated != nil {
 			return false
 		}
-		k.text("object")
+		k.byte('o')
 		k.properties(o.Properties)
 		k.properties(o.Patterns)
 		k.node(o.Additional)
 		k.node(o.Names)
-		k.int(len(o.Required))
-		for _, r := range o.Required {
-			k.text(r)
-		}
-		k.int(o.Min, o.Max, len(o.DependentRequired))
+		k.texts(o.Required)
+		k.int(o.Min)
+		k.int(o.Max)
+		k.int(len(o.DependentRequired))
 		for _, r := range o.DependentRequired {
 			k.text(r.Name)
-			k.int(len(r.Required))
-			for _, x := range r.Required {
-				k.text(x)
-			}
+			k.texts(r.Required)
 		}
 		k.properties(o.DependentSchemas)
 		k.flag(o.PropertiesFirst)
@@ -142,7 +198,7 @@ func (n *Node) content(k *contentKey) bool {
 		if a.DynamicRef != nil {
 			return false
 		}
-		k.text("apply")
+		k.byte('p')
 		k.nodes(a.AllOf)
 		k.nodes(a.AnyOf)
 		k.nodes(a.OneOf)

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -26,10 +27,19 @@ var Assertions = []string{
 	"$defs", "definitions",
 }
 
+// known holds the annotations and assertions.
+var known = func() map[string]bool {
+	m := map[string]bool{}
+	for _, k := range slices.Concat(annotations, Assertions) {
+		m[k] = true
+	}
+	return m
+}()
+
 // unknown handles a keyword that the draft doesn't define: it is an annotation,
 // unless it looks like a misspelling.
 func (d *Document) unknown(n *Node, key string, v *jsondoc.Value) {
-	if slices.Contains(annotations, key) || strings.HasPrefix(key, "x-") || slices.Contains(Assertions, key) {
+	if key == "description" || key == "title" || known[key] || strings.HasPrefix(key, "x-") {
 		return
 	}
 	hint := similar(key, Assertions)
@@ -55,14 +65,26 @@ func similar(key string, words []string) string {
 		limit = 1
 	}
 	lower := strings.ToLower(key)
+	letters := lettersOf(lower)
 	best := ""
 	for _, w := range words {
 		if d := len(w) - len(lower); d > limit || -d > limit {
 			continue // an edit changes the length by one at most
+		}
+		if bits.OnesCount32(letters^lettersOf(w)) > 2*limit {
+			continue // and the set of letters by two
 		}
 		if n := nearest.Distance(lower, strings.ToLower(w)); n <= limit {
 			limit, best = n-1, w
 		}
 	}
 	return best
+}
+
+// lettersOf returns the set of bytes in a word, ignoring case, some of which share a bit.
+func lettersOf(word string) (set uint32) {
+	for i := range len(word) {
+		set |= 1 << (word[i] & 31)
+	}
+	return set
 }

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"strconv"
+
 	"github.com/stencil-json/stencil/schema/jsondoc"
 	"github.com/stencil-json/stencil/schema/number"
 )
@@ -40,25 +42,46 @@ const (
 // A Node is one schema of the document, with its keywords read and checked.
 // Absent keywords are zero, or NoMax for upper bounds.
 type Node struct {
-	id       int32
-	EqualID  int32 // id of an equal schema, or its own
-	parent   *Node
-	segment  string // the position in the parent, as part of a JSON pointer
-	Value    *jsondoc.Value
-	Draft    Draft
-	Resource *Resource
-	Boolean  int8 // 1: the schema true, -1: false
-
+	id      int32
+	EqualID int32 // id of an equal schema, or its own
+	at      position
+	Draft   Draft
+	Boolean int8    // 1: the schema true, -1: false
 	Types   TypeSet // zero: no type keyword
-	Enum    []*jsondoc.Value
 	HasEnum bool
-	Const   *jsondoc.Value
+
+	parent   *Node
+	Value    *jsondoc.Value
+	Resource *Resource
+
+	Enum  []*jsondoc.Value
+	Const *jsondoc.Value
 
 	Object *ObjectKeywords
 	Array  *ArrayKeywords
 	String *StringKeywords
 	Number *NumberKeywords
 	Apply  *Applicators
+}
+
+// A position is where a schema stands in its parent. JSON pointers are made of it only for
+// those schemas that somebody asks about.
+type position struct {
+	keyword string // or several segments of a pointer
+	name    string // of a member of the keyword's value
+	item    int32  // 1 + the index in the keyword's value
+	member  bool   // name counts
+}
+
+// segments returns the position as part of a JSON pointer.
+func (p *position) segments() string {
+	switch {
+	case p.member:
+		return p.keyword + "/" + jsondoc.EscapePointer(p.name)
+	case p.item > 0:
+		return p.keyword + "/" + strconv.Itoa(int(p.item)-1)
+	}
+	return p.keyword
 }
 
 // A Property is a schema with the name or pattern that it applies to.
@@ -137,7 +160,7 @@ type Reference struct {
 // Pointer returns the node's JSON pointer.
 func (n *Node) Pointer() string {
 	if n.parent == nil {
-		return n.segment
+		return n.at.segments()
 	}
-	return n.parent.Pointer() + "/" + n.segment
+	return n.parent.Pointer() + "/" + n.at.segments()
 }

@@ -16,14 +16,15 @@ type Document struct {
 	Source   string
 	Root     *Node
 	Nodes    []*Node
-	byValue  map[*jsondoc.Value]*Node
+	arena    []Node // not yet used
 	Draft    Draft
 	strict   bool
 	res      resources
-	refs     []*Node // nodes with references to be resolved
-	Dynamic  bool    // $dynamicRef or $recursiveRef is used
+	refs     []*Node                                      // nodes with references to be resolved
+	members  map[*jsondoc.Value]map[string]*jsondoc.Value // of objects that many references lead through
+	Dynamic  bool                                         // $dynamicRef or $recursiveRef is used
 	Enforced []string
-	seen     map[string]bool
+	recent   [32]string // keywords in Enforced, by a hash
 
 	Invalid     []Issue
 	Unsupported []Issue
@@ -44,7 +45,7 @@ func ParseDocument(src string, depth int, strict bool) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{Source: src, strict: strict, Draft: Draft2020, byValue: map[*jsondoc.Value]*Node{}, seen: map[string]bool{}}
+	d := &Document{Source: src, strict: strict, Draft: Draft2020}
 	d.res.init()
 	if v.Kind == jsondoc.Object {
 		if s := v.Get("$schema"); s != nil && s.Kind == jsondoc.String {
@@ -55,9 +56,11 @@ func ParseDocument(src string, depth int, strict bool) (*Document, error) {
 			}
 		}
 	}
-	d.Root = d.node(v, nil, "", d.res.root)
-	d.resolveAll()
-	d.checkLoops()
+	d.Root = d.node(v, nil, position{}, d.res.root)
+	if len(d.refs) > 0 {
+		d.resolveAll()
+		d.checkLoops()
+	}
 	d.dedupe()
 	return d, nil
 }
@@ -119,15 +122,37 @@ func short(v *jsondoc.Value) string {
 	return s
 }
 
+// newNode returns a node with a number.
+func (d *Document) newNode() *Node {
+	if len(d.arena) == 0 {
+		d.arena = make([]Node, min(max(8, len(d.Nodes)), 128))
+	}
+	n := &d.arena[0]
+	d.arena = d.arena[1:]
+	n.id = int32(len(d.Nodes))
+	n.EqualID = n.id
+	d.Nodes = append(d.Nodes, n)
+	return n
+}
+
+// schemaAt returns the schema that was read from v, or nil.
+func (d *Document) schemaAt(v *jsondoc.Value) *Node {
+	if v.Mark == 0 {
+		return nil
+	}
+	return d.Nodes[v.Mark-1]
+}
+
 // node reads the schema v.
-func (d *Document) node(v *jsondoc.Value, parent *Node, segment string, res *Resource) *Node {
-	id := int32(len(d.Nodes))
-	n := &Node{id: id, EqualID: id, parent: parent, segment: segment, Value: v, Resource: res, Draft: d.Draft}
+func (d *Document) node(v *jsondoc.Value, parent *Node, at position, res *Resource) *Node {
+	n := d.newNode()
+	n.parent, n.at, n.Value, n.Resource, n.Draft = parent, at, v, res, d.Draft
 	if parent != nil {
 		n.Draft = parent.Draft
+	} else {
+		res.root = n
 	}
-	d.Nodes = append(d.Nodes, n)
-	d.byValue[v] = n
+	v.Mark = n.id + 1
 	switch v.Kind {
 	case jsondoc.True:
 		n.Boolean = 1
@@ -142,26 +167,8 @@ func (d *Document) node(v *jsondoc.Value, parent *Node, segment string, res *Res
 		n.Boolean = 1
 		return n
 	}
-	if parent != nil {
-		if s := v.Get("$schema"); s != nil && s.Kind == jsondoc.String && (v.Get("$id") != nil || v.Get("id") != nil) {
-			if dr, ok := draftByURI(s.Text); ok {
-				n.Draft = dr
-			}
-		}
-	}
-	d.identify(n)
-	if n.Draft <= Draft7 {
-		if ref := v.Get("$ref"); ref != nil {
-			// Up to draft 7, keywords beside a reference are ignored.
-			d.refKeyword(n, "$ref", ref)
-			for _, m := range v.Members {
-				switch m.Key {
-				case "definitions", "$defs":
-					d.definitions(n, m.Key, m.Value)
-				}
-			}
-			return n
-		}
+	if slices.ContainsFunc(v.Members, identifying) && d.identified(n, v) {
+		return n
 	}
 	p := keywordReader{d: d, n: n}
 	for i := range v.Members {
@@ -170,6 +177,37 @@ func (d *Document) node(v *jsondoc.Value, parent *Node, segment string, res *Res
 	}
 	p.finish()
 	return n
+}
+
+// identifying reports keywords that identify schemas, refer to them or select the draft.
+func identifying(m jsondoc.Member) bool { return m.Key != "" && m.Key[0] == '$' || m.Key == "id" }
+
+// identified reads the identifying keywords of a schema. It reports whether that is all.
+func (d *Document) identified(n *Node, v *jsondoc.Value) bool {
+	if n.parent != nil {
+		if s := v.Get("$schema"); s != nil && s.Kind == jsondoc.String && (v.Get("$id") != nil || v.Get("id") != nil) {
+			if dr, ok := draftByURI(s.Text); ok {
+				n.Draft = dr
+			}
+		}
+	}
+	d.identify(n)
+	if n.Draft > Draft7 {
+		return false
+	}
+	ref := v.Get("$ref")
+	if ref == nil {
+		return false
+	}
+	// Up to draft 7, keywords beside a reference are ignored.
+	d.refKeyword(n, "$ref", ref)
+	for _, m := range v.Members {
+		switch m.Key {
+		case "definitions", "$defs":
+			d.definitions(n, m.Key, m.Value)
+		}
+	}
+	return true
 }
 
 // Reduced reads a copy of schema n with only those keywords for which keep is set, by
@@ -181,7 +219,7 @@ func (d *Document) Reduced(n *Node, keep []bool) *Node {
 			v.Members = append(v.Members, m)
 		}
 	}
-	sub := d.node(v, n.parent, n.segment, n.Resource)
+	sub := d.node(v, n.parent, n.at, n.Resource)
 	d.resolveAll()
 	return sub
 }
@@ -198,15 +236,24 @@ func ReadJSON(src string, depth int) (*jsondoc.Value, error) {
 
 // used records an enforced keyword.
 func (d *Document) used(keyword string) {
-	if !d.seen[keyword] {
-		d.seen[keyword] = true
+	at := &d.recent[(5*len(keyword)+int(keyword[0])+3*int(keyword[len(keyword)-1]))%len(d.recent)]
+	if *at == keyword {
+		return
+	}
+	*at = keyword
+	if !slices.Contains(d.Enforced, keyword) {
 		d.Enforced = append(d.Enforced, keyword)
 	}
 }
 
 // sub reads a schema that is the value of a keyword.
-func (d *Document) sub(n *Node, segment string, v *jsondoc.Value) *Node {
-	return d.node(v, n, segment, n.Resource)
+func (d *Document) sub(n *Node, keyword string, v *jsondoc.Value) *Node {
+	return d.node(v, n, position{keyword: keyword}, n.Resource)
+}
+
+// member reads a schema that is a member of the value of a keyword.
+func (d *Document) member(n *Node, keyword string, m *jsondoc.Member) *Node {
+	return d.node(m.Value, n, position{keyword: keyword, name: m.Key, member: true}, n.Resource)
 }
 
 func (d *Document) definitions(n *Node, keyword string, v *jsondoc.Value) {
@@ -214,8 +261,8 @@ func (d *Document) definitions(n *Node, keyword string, v *jsondoc.Value) {
 		d.bad(n, keyword, v, "must be an object")
 		return
 	}
-	for _, m := range v.Members {
-		d.sub(n, keyword+"/"+jsondoc.EscapePointer(m.Key), m.Value)
+	for i := range v.Members {
+		d.member(n, keyword, &v.Members[i])
 	}
 }
 
@@ -285,10 +332,9 @@ func (p *keywordReader) keyword(key string, v *jsondoc.Value) {
 	case "properties":
 		o := p.obj()
 		o.PropertiesFirst = n.Apply == nil
-		p.members(key, v, func(name string, sub *Node) { o.Properties = append(o.Properties, Property{name, sub}) })
+		o.Properties = p.members(key, v)
 	case "patternProperties":
-		o := p.obj()
-		p.members(key, v, func(name string, sub *Node) { o.Patterns = append(o.Patterns, Property{name, sub}) })
+		p.obj().Patterns = p.members(key, v)
 	case "additionalProperties":
 		p.obj().Additional = d.sub(n, key, v)
 	case "propertyNames":
@@ -296,7 +342,7 @@ func (p *keywordReader) keyword(key string, v *jsondoc.Value) {
 			p.obj().Names = d.sub(n, key, v)
 		}
 	case "required":
-		p.obj().Required = append(p.obj().Required, p.strings(key, v)...)
+		p.obj().Required = p.strings(key, v)
 	case "minProperties":
 		p.obj().Min = p.count(key, v)
 	case "maxProperties":
@@ -484,32 +530,39 @@ func (p *keywordReader) exclusive(key string, v *jsondoc.Value, apply func(*Numb
 	}
 }
 
-func (p *keywordReader) types(v *jsondoc.Value) TypeSet {
-	names := []*jsondoc.Value{v}
-	if v.Kind == jsondoc.Array {
-		names = v.Items
+// typeNames are the values of the keyword type.
+var typeNames = []string{"null", "boolean", "number", "integer", "string", "array", "object"}
+
+func typeNamed(name string) TypeSet {
+	switch name {
+	case "null":
+		return TypeNull
+	case "boolean":
+		return TypeBoolean
+	case "number":
+		return TypeNumber
+	case "integer":
+		return TypeInteger
+	case "string":
+		return TypeString
+	case "array":
+		return TypeArray
+	case "object":
+		return TypeObject
 	}
-	if len(names) == 0 {
-		p.d.bad(p.n, "type", v, "must name a type")
-	}
-	var set TypeSet
-	for _, x := range names {
-		t, ok := map[string]TypeSet{
-			"null": TypeNull, "boolean": TypeBoolean, "number": TypeNumber, "integer": TypeInteger,
-			"string": TypeString, "array": TypeArray, "object": TypeObject,
-		}[x.Text]
-		if x.Kind != jsondoc.String || !ok {
-			issue := Issue{
-				Pointer: p.n.Pointer() + "/type", Keyword: "type", Value: short(x),
-				Reason: "must be one of null, boolean, number, integer, string, array, object",
-			}
-			if near := similar(x.Text, []string{"null", "boolean", "number", "integer", "string", "array", "object"}); near != "" {
-				issue.Hint = "did you mean " + near + "?"
-			}
-			p.d.Invalid = append(p.d.Invalid, p.d.Locate(issue, x))
-			continue
+	return 0
+}
+
+func (p *keywordReader) types(v *jsondoc.Value) (set TypeSet) {
+	if v.Kind != jsondoc.Array {
+		set = p.oneType(v)
+	} else {
+		if len(v.Items) == 0 {
+			p.d.bad(p.n, "type", v, "must name a type")
 		}
-		set |= t
+		for _, x := range v.Items {
+			set |= p.oneType(x)
+		}
 	}
 	if set == 0 {
 		set = allTypes
@@ -517,14 +570,38 @@ func (p *keywordReader) types(v *jsondoc.Value) TypeSet {
 	return set
 }
 
-func (p *keywordReader) members(key string, v *jsondoc.Value, add func(name string, sub *Node)) {
+func (p *keywordReader) oneType(x *jsondoc.Value) TypeSet {
+	if x.Kind == jsondoc.String {
+		if t := typeNamed(x.Text); t != 0 {
+			return t
+		}
+	}
+	issue := Issue{
+		Pointer: p.n.Pointer() + "/type", Keyword: "type", Value: short(x),
+		Reason: "must be one of " + strings.Join(typeNames, ", "),
+	}
+	if near := similar(x.Text, typeNames); near != "" {
+		issue.Hint = "did you mean " + near + "?"
+	}
+	p.d.Invalid = append(p.d.Invalid, p.d.Locate(issue, x))
+	return 0
+}
+
+// members reads the schemas that are members of a keyword's value.
+func (p *keywordReader) members(key string, v *jsondoc.Value) []Property {
 	if v.Kind != jsondoc.Object {
 		p.d.bad(p.n, key, v, "must be an object")
-		return
+		return nil
 	}
-	for _, m := range v.Members {
-		add(m.Key, p.d.sub(p.n, key+"/"+jsondoc.EscapePointer(m.Key), m.Value))
+	if len(v.Members) == 0 {
+		return nil
 	}
+	list := make([]Property, len(v.Members))
+	for i := range v.Members {
+		m := &v.Members[i]
+		list[i] = Property{m.Key, p.d.member(p.n, key, m)}
+	}
+	return list
 }
 
 func (p *keywordReader) schemas(key string, v *jsondoc.Value) []*Node {
@@ -538,7 +615,7 @@ func (p *keywordReader) schemas(key string, v *jsondoc.Value) []*Node {
 	}
 	list := make([]*Node, len(v.Items))
 	for i, x := range v.Items {
-		list[i] = p.d.sub(p.n, key+"/"+strconv.Itoa(i), x)
+		list[i] = p.d.node(x, p.n, position{keyword: key, item: int32(i) + 1}, p.n.Resource)
 	}
 	return list
 }
@@ -548,7 +625,7 @@ func (p *keywordReader) strings(key string, v *jsondoc.Value) []string {
 		p.d.bad(p.n, key, v, "must be an array of strings")
 		return nil
 	}
-	var list []string
+	list := make([]string, 0, len(v.Items))
 	for _, x := range v.Items {
 		if x.Kind != jsondoc.String {
 			p.d.bad(p.n, key, x, "must be an array of strings")
@@ -567,14 +644,15 @@ func (p *keywordReader) dependencies(key string, v *jsondoc.Value, required, sch
 		return
 	}
 	o := p.obj()
-	for _, m := range v.Members {
+	for i := range v.Members {
+		m := &v.Members[i]
 		switch {
 		case m.Value.Kind == jsondoc.Array && required:
 			o.DependentRequired = append(o.DependentRequired, Dependency{m.Key, p.strings(key, m.Value)})
 		case m.Value.Kind == jsondoc.String && required && key == "dependencies":
 			o.DependentRequired = append(o.DependentRequired, Dependency{m.Key, []string{m.Value.Text}})
 		case schemas:
-			o.DependentSchemas = append(o.DependentSchemas, Property{m.Key, p.d.sub(p.n, key+"/"+jsondoc.EscapePointer(m.Key), m.Value)})
+			o.DependentSchemas = append(o.DependentSchemas, Property{m.Key, p.d.member(p.n, key, m)})
 		default:
 			p.d.bad(p.n, key, m.Value, "must hold arrays of strings")
 		}

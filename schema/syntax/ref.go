@@ -41,9 +41,6 @@ func (d *Document) identify(n *Node) {
 	if n.Draft <= Draft7 && v.Get("$ref") != nil {
 		id = nil // ignored beside $ref
 	}
-	if n.parent == nil {
-		n.Resource.root = n
-	}
 	if id != nil && id.Kind == jsondoc.String {
 		base, fragment, _ := strings.Cut(id.Text, "#")
 		if base != "" {
@@ -160,6 +157,11 @@ func (d *Document) checkLoops() {
 	)
 	state := make([]uint8, len(d.Nodes))
 	var visit func(n *Node)
+	all := func(list []*Node) {
+		for _, x := range list {
+			visit(x)
+		}
+	}
 	visit = func(n *Node) {
 		if n == nil || state[n.id] == done {
 			return
@@ -170,11 +172,13 @@ func (d *Document) checkLoops() {
 		}
 		state[n.id] = open
 		if a := n.Apply; a != nil {
-			for _, list := range [][]*Node{a.AllOf, a.AnyOf, a.OneOf, {a.Not, a.If, a.Then, a.Else}} {
-				for _, x := range list {
-					visit(x)
-				}
-			}
+			all(a.AllOf)
+			all(a.AnyOf)
+			all(a.OneOf)
+			visit(a.Not)
+			visit(a.If)
+			visit(a.Then)
+			visit(a.Else)
 			if a.Ref != nil {
 				visit(a.Ref.Target)
 			}
@@ -196,8 +200,10 @@ func (d *Document) checkLoops() {
 
 func (d *Document) resolve(n *Node, r *Reference) *Node {
 	base, fragment, _ := strings.Cut(r.text, "#")
-	if f, err := url.PathUnescape(fragment); err == nil {
-		fragment = f
+	if strings.IndexByte(fragment, '%') >= 0 {
+		if f, err := url.PathUnescape(fragment); err == nil {
+			fragment = f
+		}
 	}
 	res := n.Resource
 	if base != "" {
@@ -227,14 +233,16 @@ func (d *Document) resolve(n *Node, r *Reference) *Node {
 		return missing("no schema has this anchor")
 	}
 	// Walk the document, keeping track of the innermost schema.
-	at, owner, from := res.root.Value, res.root, 0
-	tokens := strings.Split(fragment[1:], "/")
-	for i, tok := range tokens {
+	at, owner := res.root.Value, res.root
+	rest, fromOwner := fragment[1:], fragment[1:]
+	for more := true; more; {
+		var tok string
+		tok, rest, more = strings.Cut(rest, "/")
 		tok = jsondoc.UnescapePointer(tok)
 		var next *jsondoc.Value
 		switch at.Kind {
 		case jsondoc.Object:
-			next = at.Get(tok)
+			next = d.memberOf(at, tok)
 		case jsondoc.Array:
 			if j, err := strconv.Atoi(tok); err == nil && j >= 0 && j < len(at.Items) && (tok == "0" || tok[0] != '0') {
 				next = at.Items[j]
@@ -244,14 +252,37 @@ func (d *Document) resolve(n *Node, r *Reference) *Node {
 			return missing("nothing is there")
 		}
 		at = next
-		if t := d.byValue[at]; t != nil {
-			owner, from = t, i+1
+		if t := d.schemaAt(at); t != nil {
+			owner, fromOwner = t, rest
 		}
 	}
-	if t := d.byValue[at]; t != nil {
+	if t := d.schemaAt(at); t != nil {
 		return t
 	}
-	return d.node(at, owner, strings.Join(tokens[from:], "/"), owner.Resource)
+	return d.node(at, owner, position{keyword: fromOwner}, owner.Resource)
+}
+
+// manyMembers is the number of members from which those of an object that references lead
+// through are put into a map.
+const manyMembers = 32
+
+// memberOf returns the value of a member of v, or nil.
+func (d *Document) memberOf(v *jsondoc.Value, name string) *jsondoc.Value {
+	if len(v.Members) < manyMembers || len(d.refs) < manyMembers {
+		return v.Get(name)
+	}
+	index := d.members[v]
+	if index == nil {
+		index = make(map[string]*jsondoc.Value, len(v.Members))
+		for _, m := range v.Members {
+			index[m.Key] = m.Value
+		}
+		if d.members == nil {
+			d.members = map[*jsondoc.Value]map[string]*jsondoc.Value{}
+		}
+		d.members[v] = index
+	}
+	return index[name]
 }
 
 // Scopes interns dynamic scopes: the resources entered on the way to a
