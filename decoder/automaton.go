@@ -97,8 +97,8 @@ type tables struct {
 	work    int // stacks visited for the current mask or byte
 }
 
-// rowsPerPage is chosen so that allocating a page takes a few microseconds.
-const rowsPerPage = 16
+// rowsPerPage is chosen so that allocating a page takes about a microsecond.
+const rowsPerPage = 4
 
 // rows is a growing list of rows of 256 values. It grows by pages, so that no row
 // is ever copied and no single step takes long.
@@ -138,15 +138,15 @@ func (t *tables) reset() {
 	clear(t.outcomes)
 	t.outcomes = t.outcomes[:0]
 	if t.frames == nil {
-		// A typical schema reaches these sizes; growing there by doubling
-		// would cost as much as filling them.
-		t.frames, t.ranges = make([]frameInfo, 0, 512), make([]byteRange, 0, 1024)
-		t.stackFrame, t.stackParent, t.stackCost = make([]Frame, 0, 1024), make([]int32, 0, 1024), make([]int32, 0, 1024)
+		// First masks rarely need more, and zeroing more would take as long as
+		// computing the masks.
+		t.frames, t.ranges = make([]frameInfo, 0, 32), make([]byteRange, 0, 64)
+		t.stackFrame, t.stackParent, t.stackCost = make([]Frame, 0, 64), make([]int32, 0, 64), make([]int32, 0, 64)
 	}
 	t.stackFrame = append(t.stackFrame[:0], -1, -1)
 	t.stackParent = append(t.stackParent[:0], dead, dead)
 	t.stackCost = append(t.stackCost[:0], 0, 0)
-	t.stackIndex = make([]int32, 2048)
+	t.stackIndex = make([]int32, 128)
 	clear(t.stackMark)
 	t.setOff = append(t.setOff[:0], 0)
 	t.setItems = t.setItems[:0]

@@ -3,6 +3,7 @@ package decoder
 import (
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/stencil-json/stencil/vocab"
 )
@@ -69,17 +70,13 @@ const sparseLimit = 4096
 // maskBuilder computes masks over one automaton. It is scratch space, used
 // under the grammar's lock.
 type maskBuilder struct {
-	t      *tables
-	v      *vocab.Vocab
-	trie   *vocab.Trie
-	levels [][]int32 // states of the current walks, which can nest
-	extra  []int32
-	base   vocab.Bitset // union of the bases so far; shared while owned is false
-	owned  bool
-	twice  bool    // extra may hold a token twice
-	ended  []int32 // stacks already visited because the frame above may end
-	doubts []int32 // tokens to check one by one
-	seen   vocab.Bitset
+	t     *tables
+	v     *vocab.Vocab
+	trie  *vocab.Trie
+	base  vocab.Bitset // union of the bases so far; shared while owned is false
+	owned bool
+	twice bool // extra may hold a token twice
+	*scratch
 
 	locals map[localKey]*local
 	into   *local // the one being computed, or nil
@@ -88,6 +85,18 @@ type maskBuilder struct {
 	slab []int32 // the rest of a block of memory for lists of finished masks
 	room int     // the initial length of slab
 }
+
+// scratch is the memory that computing a mask takes, whatever the grammar.
+type scratch struct {
+	levels [][]int32 // states of the current walks, which can nest
+	extra  []int32
+	ended  []int32      // stacks already visited because the frame above may end
+	doubts []int32      // tokens to check one by one
+	seen   vocab.Bitset // empty between uses
+}
+
+// scratches has those not in use. One is lost where a panic ends a mask.
+var scratches = sync.Pool{New: func() any { return &scratch{} }}
 
 func newMaskBuilder(t *tables, v *vocab.Vocab) *maskBuilder {
 	trie := v.Trie()
@@ -109,8 +118,8 @@ type masks struct {
 	size  int // bytes of lists
 }
 
-// masksPerPage is chosen for pages of about 2 KiB.
-const masksPerPage = 24
+// masksPerPage is chosen for pages of less than 1 KiB.
+const masksPerPage = 8
 
 // find returns the mask of configuration c, nil if it has not been computed.
 func (m *masks) find(c int32) *computed {
@@ -126,7 +135,7 @@ func (m *masks) find(c int32) *computed {
 func (m *masks) add(c int32) *computed {
 	at := &m.at[c&1]
 	if n := int(c>>1) + 1; n > len(*at) {
-		longer := make([]int32, max(n, 2*len(*at), 256))
+		longer := make([]int32, max(n, 2*len(*at), 64))
 		copy(longer, *at)
 		*at = longer
 	}
@@ -177,6 +186,7 @@ func (m *Mask) with(tokens []int32) *Mask {
 // build computes the mask of configuration c and adds it to m. It returns nil if a
 // limit was exceeded.
 func (w *maskBuilder) build(c int32, m *masks) *computed {
+	w.scratch = scratches.Get().(*scratch)
 	w.extra, w.base, w.owned, w.twice, w.doubts, w.ended = w.extra[:0], nil, false, false, w.doubts[:0], w.ended[:0]
 	w.t.work = 0
 	parts := 0
@@ -202,6 +212,10 @@ func (w *maskBuilder) build(c int32, m *masks) *computed {
 		}
 		w.extra = w.extra[:0]
 	}
+	defer func() {
+		scratches.Put(w.scratch)
+		w.scratch, w.base = nil, nil
+	}()
 	if w.t.err != nil || w.t.src.Err() != nil {
 		return nil
 	}
@@ -212,14 +226,13 @@ func (w *maskBuilder) build(c int32, m *masks) *computed {
 	if w.owned {
 		m.size += 8 * len(w.base)
 	}
-	w.base = nil
 	return out
 }
 
 // dedupe removes duplicates and the tokens of base from extra, and from doubts the
 // tokens that are allowed anyway.
 func (w *maskBuilder) dedupe() {
-	if w.seen == nil {
+	if len(w.seen)<<6 < w.v.Len() {
 		w.seen = vocab.NewBitset(w.v.Len())
 	}
 	once := func(list []int32) []int32 {

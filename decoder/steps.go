@@ -164,15 +164,22 @@ func (t *tables) resolve(f Frame, parent int32, b byte, mode *stepMode, out []in
 
 // steps is a direct-mapped cache of steps from single stacks that are more than a
 // look-up.
-type steps struct{ list []steppedTo }
+type steps struct {
+	list []steppedTo
+	kept int // number of steps kept since the table was made
+}
 
 type steppedTo struct {
 	key  int64 // 0: none
 	next int32
 }
 
-// stepsBits is chosen so that the table fits into a processor's L1 cache.
-const stepsBits = 9
+// The table is small at first, since most first masks need few steps. stepsBits is
+// chosen so that it always fits into a processor's L1 cache.
+const (
+	stepsBits  = 9
+	firstSteps = 32
+)
 
 func stepKey(c int32, b byte) (key int64, at uint32) {
 	return int64(c)<<8 | int64(b), (uint32(c)*0x9E3779B1 ^ uint32(b)*0x85EBCA77) >> (32 - stepsBits)
@@ -184,15 +191,22 @@ func (s *steps) find(c int32, b byte) (next int32, ok bool) {
 		return 0, false
 	}
 	key, at := stepKey(c, b)
-	x := &s.list[at&(1<<stepsBits-1)]
+	x := &s.list[at&uint32(len(s.list)-1)]
 	return x.next, x.key == key
 }
 
 // keep caches the configuration after byte b.
 func (s *steps) keep(c int32, b byte, next int32) {
-	if len(s.list) == 0 {
-		s.list = make([]steppedTo, 1<<stepsBits)
+	if s.kept >= len(s.list) && len(s.list) < 1<<stepsBits {
+		old := s.list
+		s.list, s.kept = make([]steppedTo, min(max(firstSteps, 4*len(old)), 1<<stepsBits)), 0
+		for _, x := range old {
+			if x.key != 0 {
+				s.keep(int32(x.key>>8), byte(x.key), x.next)
+			}
+		}
 	}
 	key, at := stepKey(c, b)
-	s.list[at] = steppedTo{key, next}
+	s.list[at&uint32(len(s.list)-1)] = steppedTo{key, next}
+	s.kept++
 }

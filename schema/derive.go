@@ -16,12 +16,12 @@ type deriver struct {
 	sat  *solver
 
 	simpleGoals []int8 // by goal, once computed: 1 or -1, else 0
-	caseForms   map[logic.Form]logic.Form
+	caseForms   memo[logic.Form, logic.Form]
 	counts      int // demands for some items in the conjunction being derived
 }
 
 func newDeriver(b *base, sets *keySets, keys *keyAutomaton, sv *solver) *deriver {
-	return &deriver{base: b, sets: sets, keys: keys, sat: sv, caseForms: map[logic.Form]logic.Form{}}
+	return &deriver{base: b, sets: sets, keys: keys, sat: sv}
 }
 
 // byMember returns the derivative of f by a member whose key is of the given

@@ -175,7 +175,7 @@ func (ob *objects) relevant(in int32, dyn logic.Form) *relevance {
 			r.most = min(r.most, int(info.Lit.A))
 		}
 	}
-	ob.relevance[key] = r
+	ob.relevance.put(key, r)
 	return r
 }
 

@@ -47,11 +47,11 @@ type frameTable struct {
 	*base
 	logic.Interned[frameKey]
 	texts []string
-	texti map[string]int32
+	texti memo[string, int32]
 }
 
 func newFrameTable(b *base) *frameTable {
-	return &frameTable{base: b, Interned: logic.NewInterned[frameKey](512), texti: map[string]int32{}}
+	return &frameTable{base: b, Interned: logic.Interned[frameKey]{}}
 }
 
 func (k *frameKey) hash() uint32 {
@@ -64,7 +64,7 @@ func (t *frameTable) text(s string) int32 {
 	}
 	i := int32(len(t.texts))
 	t.texts = append(t.texts, s)
-	t.texti[s] = i
+	t.texti.put(s, i)
 	return i
 }
 

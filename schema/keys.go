@@ -50,20 +50,20 @@ type keyAutomaton struct {
 	views *views
 	texts *texts
 
-	orders        map[logic.Goal][]int32 // names in the order of the document
+	orders        memo[logic.Goal, []int32] // names in the order of the document
 	universes     []*universe
 	universeIndex logic.Lists // 1 + the number of the universe
 
 	states         logic.Interned[keyState]
 	rows           []keyRow    // by state
 	vectors        logic.Lists // states of the patterns of a universe
-	settledVectors map[int32]bool
+	settledVectors memo[int32, bool]
 	takenLists     logic.Lists // ascending
 }
 
 func newKeyAutomaton(b *base, sets *keySets, vs *views, ts *texts) *keyAutomaton {
-	return &keyAutomaton{base: b, sets: sets, views: vs, texts: ts, orders: map[logic.Goal][]int32{}, universeIndex: logic.NewLists(),
-		states: logic.NewInterned[keyState](128), vectors: logic.NewLists(), settledVectors: map[int32]bool{}, takenLists: logic.NewLists()}
+	return &keyAutomaton{base: b, sets: sets, views: vs, texts: ts, universeIndex: logic.NewLists(),
+		vectors: logic.NewLists(), takenLists: logic.NewLists()}
 }
 
 func (ka *keyAutomaton) start(in int32) int32 {
@@ -326,7 +326,7 @@ func (ka *keyAutomaton) settled(key int32) bool {
 				ok = ok && any && n < 0 && m.Accepting(q)
 			}
 		}
-		ka.settledVectors[k.vec] = ok
+		ka.settledVectors.put(k.vec, ok)
 	}
 	return ok
 }

@@ -32,15 +32,15 @@ type pattern struct {
 type keySets struct {
 	*base
 	names        []string
-	nameIndex    map[string]int32
+	nameIndex    memo[string, int32]
 	list         []keySet
 	index        logic.Lists // 1 + the number of the set
 	patterns     []pattern
-	patternIndex map[regular.Expr]int32
+	patternIndex memo[regular.Expr, int32]
 }
 
 func newKeySets(b *base) *keySets {
-	return &keySets{base: b, nameIndex: map[string]int32{}, index: logic.NewLists(), patternIndex: map[regular.Expr]int32{}}
+	return &keySets{base: b, index: logic.NewLists()}
 }
 
 func (ks *keySets) set(others bool, names, patterns []int32) int32 {
@@ -87,7 +87,7 @@ func (ks *keySets) pattern(e regular.Expr) int32 {
 	}
 	i := int32(len(ks.patterns))
 	ks.patterns = append(ks.patterns, pattern{expr: e, machine: ks.machine(e)})
-	ks.patternIndex[e] = i
+	ks.patternIndex.put(e, i)
 	return i
 }
 
@@ -148,7 +148,7 @@ func (ks *keySets) name(name string) int32 {
 	}
 	id := int32(len(ks.names))
 	ks.names = append(ks.names, name)
-	ks.nameIndex[name] = id
+	ks.nameIndex.put(name, id)
 	return id
 }
 
@@ -172,7 +172,7 @@ func (ka *keyAutomaton) propertyOrder(g logic.Goal) []int32 {
 	if o, ok := ka.orders[g]; ok {
 		return o
 	}
-	ka.orders[g] = nil // ends recursion
+	ka.orders.put(g, nil) // ends recursion
 	var list []int32
 	add := func(ids ...int32) {
 		for _, id := range ids {
@@ -239,7 +239,7 @@ func (ka *keyAutomaton) propertyOrder(g logic.Goal) []int32 {
 			}
 		}
 	}
-	ka.orders[g] = list
+	ka.orders.put(g, list)
 	return list
 }
 

@@ -21,13 +21,13 @@ type nextKeys struct {
 	keys    *keyAutomaton
 	objects *objects
 
-	rows    []nextRow       // by object state, as far as computed
-	others  map[int32]bool  // by key state
-	takenOf map[int32]int32 // by list of free keys
+	rows    []nextRow          // by object state, as far as computed
+	others  memo[int32, bool]  // by key state
+	takenOf memo[int32, int32] // by list of free keys
 }
 
 func newNextKeys(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *objects) *nextKeys {
-	return &nextKeys{base: b, sets: sets, texts: ts, keys: keys, objects: obj, others: map[int32]bool{}, takenOf: map[int32]int32{}}
+	return &nextKeys{base: b, sets: sets, texts: ts, keys: keys, objects: obj}
 }
 
 // before returns the key state at the start of a key in an object state.
@@ -81,7 +81,7 @@ func (nk *nextKeys) takenBy(x *objState) int32 {
 		}
 		slices.Sort(list)
 		id = nk.keys.takenLists.Number(list)
-		nk.takenOf[x.free] = id
+		nk.takenOf.put(x.free, id)
 	}
 	return id
 }
@@ -222,6 +222,6 @@ func (nk *nextKeys) othersLeft(key int32) bool {
 		}
 	}
 	left := m.Count(k.at, n+1) > n
-	nk.others[key] = left
+	nk.others.put(key, left)
 	return left
 }

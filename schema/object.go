@@ -18,7 +18,7 @@ type static struct {
 	general  []logic.Lit // AllKeys over sets other than one name
 	goals    []logic.Goal
 	known    []bool // goals[i] is valid
-	free     map[uint64]logic.Goal
+	free     memo[uint64, logic.Goal]
 	sound    int8 // whether all required members can exist: 0 unknown, 1, -1
 }
 
@@ -71,28 +71,25 @@ type objects struct {
 	sat    *solver
 
 	statics     []*static
-	staticIndex map[[2]int32]int32
+	staticIndex memo[[2]int32, int32]
 	states      logic.Interned[objState]
-	initial     map[logic.Goal]int32
+	initial     memo[logic.Goal, int32]
 	usedSets    [][]uint64
-	usedIndex   map[string]int32
-	usedNext    map[usedStep]int32
+	usedIndex   memo[string, int32]
+	usedNext    memo[usedStep, int32]
 	freeLists   []freeKey
-	freeIndex   map[freeKey]int32
+	freeIndex   memo[freeKey, int32]
 	moveKeys    logic.Interned[moveKey]
 	moves       [][]move // by number of the key
 	freeMoves   []int32  // by state: 1 + the moves after a key other than a name, or 0
-	soundness   map[objState]bool
+	soundness   memo[objState, bool]
 	allowed     []allowance // by state
-	relevance   map[[2]int32]*relevance
+	relevance   memo[[2]int32, *relevance]
 }
 
 func newObjects(b *base, sets *keySets, vs *views, keys *keyAutomaton, dv *deriver, sv *solver) *objects {
 	return &objects{base: b, sets: sets, views: vs, keys: keys, derive: dv, sat: sv,
-		staticIndex: map[[2]int32]int32{}, states: logic.NewInterned[objState](64), initial: map[logic.Goal]int32{},
-		usedSets: [][]uint64{nil}, usedIndex: map[string]int32{"": 0}, usedNext: map[usedStep]int32{},
-		freeLists: []freeKey{{-1, -1}}, freeIndex: map[freeKey]int32{}, moveKeys: logic.NewInterned[moveKey](128),
-		soundness: map[objState]bool{}, relevance: map[[2]int32]*relevance{}}
+		usedSets: [][]uint64{nil}, freeLists: []freeKey{{-1, -1}}}
 }
 
 // plain reports whether a form can be part of a static.
@@ -133,7 +130,7 @@ func (ob *objects) static(in int32, f logic.Form) int32 {
 	n := len(uni.names)
 	st := &static{
 		uni: in, f: f, every: make([][]logic.Goal, n), some: make([][]logic.Goal, n),
-		required: make([]uint64, uni.words), goals: make([]logic.Goal, n), known: make([]bool, n), free: map[uint64]logic.Goal{},
+		required: make([]uint64, uni.words), goals: make([]logic.Goal, n), known: make([]bool, n),
 	}
 	for _, x := range ob.forms.Conjuncts(f) {
 		l := ob.forms.Info[x].Lit
@@ -152,7 +149,7 @@ func (ob *objects) static(in int32, f logic.Form) int32 {
 	}
 	i := int32(len(ob.statics))
 	ob.statics = append(ob.statics, st)
-	ob.staticIndex[key] = i
+	ob.staticIndex.put(key, i)
 	return i
 }
 
@@ -180,7 +177,7 @@ func (ob *objects) memberGoal(st *static, name int32, matching uint64) logic.Goa
 	if name >= 0 {
 		st.goals[name], st.known[name] = g, true
 	} else {
-		st.free[matching] = g
+		st.free.put(matching, g)
 	}
 	return g
 }
@@ -201,7 +198,7 @@ func (ob *objects) start(g logic.Goal) int32 {
 		st = ob.state(uni, f)
 	}
 	if ob.guesses.views == since.views && (!ob.opt.Closed || ob.guesses.goals == since.goals) {
-		ob.initial[g] = st
+		ob.initial.put(g, st)
 	}
 	return st
 }
@@ -274,9 +271,9 @@ func (ob *objects) use(x *objState, name int32) {
 	if !ok {
 		i = int32(len(ob.usedSets))
 		ob.usedSets = append(ob.usedSets, set)
-		ob.usedIndex[string(b)] = i
+		ob.usedIndex.put(string(b), i)
 	}
-	ob.usedNext[step] = i
+	ob.usedNext.put(step, i)
 	x.used = i
 }
 
@@ -352,7 +349,7 @@ func (ob *objects) sound(x *objState) bool {
 	since := ob.guesses
 	ok := ob.completable(x)
 	if ob.firm(since, ok) {
-		ob.soundness[key] = ok
+		ob.soundness.put(key, ok)
 	}
 	return ok
 }
@@ -383,7 +380,7 @@ func (ob *objects) withFree(state int32, key string) (next int32, ok bool) {
 	if !known {
 		i = int32(len(ob.freeLists))
 		ob.freeLists = append(ob.freeLists, fk)
-		ob.freeIndex[fk] = i
+		ob.freeIndex.put(fk, i)
 	}
 	x.free = i
 	return ob.intern(x), true

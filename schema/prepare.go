@@ -20,12 +20,11 @@ type preparer struct {
 	frames  *frameTable
 
 	tables       *tokens.Tables // of the vocabulary that Prepare was called with
-	closerGroups map[groupKey][]closerGroup
+	closerGroups memo[groupKey, []closerGroup]
 }
 
 func newPreparer(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *objects, next *nextKeys, frames *frameTable) *preparer {
-	return &preparer{base: b, sets: sets, texts: ts, keys: keys, objects: obj, next: next, frames: frames,
-		closerGroups: map[groupKey][]closerGroup{}}
+	return &preparer{base: b, sets: sets, texts: ts, keys: keys, objects: obj, next: next, frames: frames}
 }
 
 // Prepare implements [decoder.Source].

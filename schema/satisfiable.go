@@ -14,14 +14,30 @@ type solver struct {
 	objects *objects
 	arrays  *arrays
 
-	known    map[logic.Goal]bool
-	deciding map[logic.Goal]bool
+	known    []verdict // by goal, as far as computed
+	deciding int       // number of goals that are being decided
 	lists    *logic.Listings
 }
 
 func newSolver(b *base, vs *views, nums *numbers) *solver {
-	return &solver{base: b, views: vs, numbers: nums, known: map[logic.Goal]bool{logic.Never: false, logic.Always: true},
-		deciding: map[logic.Goal]bool{}, lists: logic.NewListings(&b.goals)}
+	return &solver{base: b, views: vs, numbers: nums, known: []verdict{logic.Never: hasNone, logic.Always: hasSome}, lists: logic.NewListings(&b.goals)}
+}
+
+// verdict is what is known about whether a goal has values.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	beingDecided
+	hasNone
+	hasSome
+)
+
+func (sv *solver) decided(g logic.Goal, ok bool) {
+	sv.known[g] = hasNone
+	if ok {
+		sv.known[g] = hasSome
+	}
 }
 
 // viewSatisfiable reports whether some value of type t fulfils a view.
@@ -45,27 +61,34 @@ func (sv *solver) viewSatisfiable(t jtype, v int32) bool {
 // satisfiable reports whether some value fulfils g. A schema that can be
 // fulfilled only by containing itself is not satisfiable: values are finite.
 func (sv *solver) satisfiable(g logic.Goal) bool {
-	if p, ok := sv.known[g]; ok {
-		return p
+	if n := int(g) + 1 - len(sv.known); n > 0 {
+		sv.known = append(sv.known, make([]verdict, n)...)
+	}
+	switch sv.known[g] {
+	case hasSome:
+		return true
+	case hasNone:
+		return false
 	}
 	sv.goals.Meter.Step(4)
-	if sv.deciding[g] {
+	if sv.known[g] == beingDecided {
 		sv.guesses.goals++
 		return false
 	}
 	switch info := &sv.goals.Info[g]; info.Kind {
 	case logic.OfNode:
 		if quickProductive(info.Node) {
-			sv.known[g] = true
+			sv.known[g] = hasSome
 			return true
 		}
 	case logic.AllOf:
 		if ok, known := sv.lists.Together(info.List); known {
-			sv.known[g] = ok
+			sv.decided(g, ok)
 			return ok
 		}
 	}
-	sv.deciding[g] = true
+	sv.known[g] = beingDecided
+	sv.deciding++
 	since := sv.guesses
 	ok := false
 	for _, t := range [...]jtype{jScalar, jString, jNumber, jArray, jObject} {
@@ -74,13 +97,14 @@ func (sv *solver) satisfiable(g logic.Goal) bool {
 			break
 		}
 	}
-	delete(sv.deciding, g)
+	sv.known[g] = unknown
+	sv.deciding--
 	// "No" may rest on the assumption about an enclosing goal; then it holds
 	// only inside that goal.
-	if sv.firm(since, ok || len(sv.deciding) == 0) {
-		sv.known[g] = ok
+	if sv.firm(since, ok || sv.deciding == 0) {
+		sv.decided(g, ok)
 	}
-	if len(sv.deciding) == 0 {
+	if sv.deciding == 0 {
 		sv.guesses.goals = 0
 	}
 	return ok

@@ -14,16 +14,15 @@ import (
 type numbers struct {
 	*base
 	decimals     []number.Decimal
-	decimalIndex map[string]int32
+	decimalIndex memo[string, int32]
 	sets         logic.Lists
-	automata     map[logic.Form][]*number.Automaton
+	automata     memo[logic.Form, []*number.Automaton]
 	list         []*number.Automaton
-	index        map[*number.Automaton]int32
+	index        memo[*number.Automaton, int32]
 }
 
 func newNumbers(b *base) *numbers {
-	return &numbers{base: b, decimalIndex: map[string]int32{}, sets: logic.NewLists(),
-		automata: map[logic.Form][]*number.Automaton{}, index: map[*number.Automaton]int32{}}
+	return &numbers{base: b, sets: logic.NewLists()}
 }
 
 func (ns *numbers) decimal(x number.Decimal) int32 {
@@ -33,7 +32,7 @@ func (ns *numbers) decimal(x number.Decimal) int32 {
 	}
 	i := int32(len(ns.decimals))
 	ns.decimals = append(ns.decimals, x)
-	ns.decimalIndex[key] = i
+	ns.decimalIndex.put(key, i)
 	return i
 }
 
@@ -66,7 +65,7 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 	if !ok {
 		ns.limit("steps", ns.opt.Limits.Steps)
 	}
-	ns.automata[f] = list
+	ns.automata.put(f, list)
 	return list
 }
 
@@ -145,7 +144,7 @@ func (ns *numbers) id(a *number.Automaton) int32 {
 	}
 	i := int32(len(ns.list))
 	ns.list = append(ns.list, a)
-	ns.index[a] = i
+	ns.index.put(a, i)
 	return i
 }
 
@@ -154,12 +153,12 @@ type texts struct {
 	*base
 	views    *views
 	machines []*regular.Machine
-	index    map[*regular.Machine]int32
-	byGoal   map[logic.Goal]int32 // machine of a goal's strings, -1: none
+	index    memo[*regular.Machine, int32]
+	byGoal   memo[logic.Goal, int32] // machine of a goal's strings, -1: none
 }
 
 func newTexts(b *base, vs *views) *texts {
-	return &texts{base: b, views: vs, index: map[*regular.Machine]int32{}, byGoal: map[logic.Goal]int32{}}
+	return &texts{base: b, views: vs}
 }
 
 // of returns the machine of the strings that fulfil g, or -1.
@@ -174,7 +173,7 @@ func (ts *texts) of(g logic.Goal) int32 {
 			i = ts.id(m)
 		}
 	}
-	ts.byGoal[g] = i
+	ts.byGoal.put(g, i)
 	return i
 }
 
@@ -184,6 +183,6 @@ func (ts *texts) id(m *regular.Machine) int32 {
 	}
 	i := int32(len(ts.machines))
 	ts.machines = append(ts.machines, m)
-	ts.index[m] = i
+	ts.index.put(m, i)
 	return i
 }

@@ -47,15 +47,14 @@ type shortest struct {
 	next    *nextKeys
 	arrays  *arrays
 
-	known map[logic.Goal]*shortValue
-	ends  map[int32]*objectEnd // by object state
-	lists map[logic.Form]shortItems
+	known memo[logic.Goal, *shortValue]
+	ends  memo[int32, *objectEnd] // by object state
+	lists memo[logic.Form, shortItems]
 	cuts  int // how often a shortest value was needed while it was being computed
 }
 
 func newShortest(b *base, sets *keySets, vs *views, nums *numbers, ts *texts, keys *keyAutomaton, obj *objects, next *nextKeys, arr *arrays) *shortest {
-	return &shortest{base: b, sets: sets, views: vs, numbers: nums, texts: ts, keys: keys, objects: obj, next: next, arrays: arr,
-		known: map[logic.Goal]*shortValue{}, ends: map[int32]*objectEnd{}, lists: map[logic.Form]shortItems{}}
+	return &shortest{base: b, sets: sets, views: vs, numbers: nums, texts: ts, keys: keys, objects: obj, next: next, arrays: arr}
 }
 
 // value returns a shortest value that fulfils g, or merely a short one if an object
@@ -70,11 +69,11 @@ func (sh *shortest) value(g logic.Goal) *shortValue {
 	}
 	if g == logic.Always {
 		f := &shortValue{size: 1, scalar: "0"}
-		sh.known[g] = f
+		sh.known.put(g, f)
 		return f
 	}
 	sh.goals.Meter.Step(8)
-	sh.known[g] = unfinished
+	sh.known.put(g, unfinished)
 	best := &shortValue{size: noValue}
 	scalar := func(text string) {
 		if len(text) < best.size {
@@ -123,7 +122,7 @@ func (sh *shortest) value(g logic.Goal) *shortValue {
 	if best.size == noValue {
 		delete(sh.known, g)
 	} else {
-		sh.known[g] = best
+		sh.known.put(g, best)
 	}
 	return best
 }
@@ -179,7 +178,7 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 					on[i].size--
 				}
 				if !unique && sh.cuts == cuts { // the rest of a shortest path is a shortest one too
-					sh.lists[sh.arrays.states[on[i].state].f] = shortItems{items[i:], on[i].size, true}
+					sh.lists.put(sh.arrays.states[on[i].state].f, shortItems{items[i:], on[i].size, true})
 				}
 			}
 			return items, on[0].size
@@ -249,7 +248,7 @@ func (sh *shortest) leastItems(f logic.Form) ([]logic.Goal, int, bool) {
 		best.known = false
 	}
 	if sh.cuts == cuts {
-		sh.lists[f] = best
+		sh.lists.put(f, best)
 	}
 	return best.items, best.size, best.known
 }

@@ -33,31 +33,23 @@ type views struct {
 	satisfiable func(t jtype, view int32) bool     // used by oneOf only
 	listed      func(g logic.Goal) ([]int32, bool) // the values that a goal lists, by number; used by oneOf only
 
-	known    [jtypes]map[logic.Goal]int32
-	visiting map[viewKey]bool
-	scopes   syntax.Scopes
+	known  []goalViews // by goal, as far as computed
+	scopes syntax.Scopes
 }
 
 func newViews(b *base, sets *keySets, nums *numbers) *views {
-	vs := &views{base: b, sets: sets, numbers: nums, visiting: map[viewKey]bool{}}
-	for i := range vs.known {
-		vs.known[i] = map[logic.Goal]int32{}
-	}
-	return vs
+	return &views{base: b, sets: sets, numbers: nums}
 }
 
-type viewKey struct {
-	t jtype
-	g logic.Goal
+// goalViews are the views of one goal.
+type goalViews struct {
+	known    uint8 // set of types
+	visiting uint8 // set of types whose views are being computed
+	of       [jtypes]int32
 }
 
 // bytes returns the memory held, approximately.
-func (vs *views) bytes() (n int) {
-	for _, m := range vs.known {
-		n += 24 * len(m)
-	}
-	return n
-}
+func (vs *views) bytes() (n int) { return 24 * len(vs.known) }
 
 // root returns the goal of the whole document.
 func (vs *views) root() logic.Goal {
@@ -175,12 +167,13 @@ func (vs *views) of(g logic.Goal, t jtype) int32 {
 	case logic.Never:
 		return vs.none(t)
 	}
-	if v, ok := vs.known[t][g]; ok {
-		return v
+	if n := int(g) + 1 - len(vs.known); n > 0 {
+		vs.known = append(vs.known, make([]goalViews, n)...)
 	}
-	key := viewKey{t, g}
-	info := vs.goals.Info[g]
-	if vs.visiting[key] {
+	bit := uint8(1) << t
+	if k := &vs.known[g]; k.known&bit != 0 {
+		return k.of[t]
+	} else if k.visiting&bit != 0 {
 		// A view is needed before it is known only to decide whether
 		// alternatives exclude each other, which looks at values inside values.
 		// Here, where the question comes back to itself, the answer is that
@@ -188,8 +181,9 @@ func (vs *views) of(g logic.Goal, t jtype) int32 {
 		vs.guesses.views++
 		return vs.all(t)
 	}
+	info := vs.goals.Info[g]
 	vs.meter.Step(1 + len(info.List))
-	vs.visiting[key] = true
+	vs.known[g].visiting |= bit
 	before := vs.guesses.views
 	var v int32
 	switch info.Kind {
@@ -210,9 +204,11 @@ func (vs *views) of(g logic.Goal, t jtype) int32 {
 			v = vs.orAll(t, list)
 		}
 	}
-	delete(vs.visiting, key)
+	k := &vs.known[g]
+	k.visiting &^= bit
 	if vs.guesses.views == before {
-		vs.known[t][g] = v
+		k.known |= bit
+		k.of[t] = v
 	}
 	return v
 }

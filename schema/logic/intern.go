@@ -8,21 +8,18 @@ import "slices"
 type Interned[K comparable] struct {
 	Keys   []K
 	hashes []uint32
-	index  []int32 // open-addressing hash table of 1 + number
+	index  []int32 // open-addressing hash table of 1 + number; nil while there are no keys
 }
 
-// NewInterned returns a table with room for n keys.
-func NewInterned[K comparable](n int) Interned[K] {
-	size := 16
-	for size < 2*n {
-		size *= 2
-	}
-	return Interned[K]{Keys: make([]K, 0, n), hashes: make([]uint32, 0, n), index: make([]int32, size)}
-}
+// firstKeys is the number of keys for which there is room at first.
+const firstKeys = 8
 
 // Find returns the number of k, whose hash is h. If k has none, it returns -1
 // and the index position for it.
 func (t *Interned[K]) Find(k *K, h uint32) (id int32, at uint32) {
+	if t.index == nil {
+		return -1, h & (2*firstKeys - 1)
+	}
 	mask := uint32(len(t.index) - 1)
 	at = h & mask
 	for {
@@ -36,6 +33,9 @@ func (t *Interned[K]) Find(k *K, h uint32) (id int32, at uint32) {
 
 // Add numbers a new key, for which Find has returned at.
 func (t *Interned[K]) Add(k *K, h, at uint32) int32 {
+	if t.index == nil {
+		t.Keys, t.hashes, t.index = make([]K, 0, firstKeys), make([]uint32, 0, firstKeys), make([]int32, 2*firstKeys)
+	}
 	id := int32(len(t.Keys))
 	t.Keys, t.hashes = append(t.Keys, *k), append(t.hashes, h)
 	t.index[at] = id + 1
@@ -67,13 +67,14 @@ func Pair(a, b int32) uint64 { return uint64(uint32(a))<<32 | uint64(uint32(b)) 
 type Lists struct {
 	All    [][]int32
 	hashes []uint32
-	index  []int32 // open-addressing hash table of the numbers
+	index  []int32 // open-addressing hash table of the numbers; nil while there is only the empty list
 }
 
+// onlyEmpty is the list of lists before there are others; its length is its capacity.
+var onlyEmpty = [][]int32{nil}
+
 // NewLists returns a table that holds the empty list.
-func NewLists() Lists {
-	return Lists{All: [][]int32{nil}, hashes: []uint32{0}, index: make([]int32, 16)}
-}
+func NewLists() Lists { return Lists{All: onlyEmpty} }
 
 // Number returns the number of a list, which Number copies if it is new.
 func (t *Lists) Number(list []int32) int32 {
@@ -84,6 +85,9 @@ func (t *Lists) Number(list []int32) int32 {
 	for _, x := range list {
 		h = (h ^ uint32(x)) * 0x9E3779B1
 		h ^= h >> 15
+	}
+	if t.index == nil {
+		t.hashes, t.index = []uint32{0}, make([]int32, 16)
 	}
 	mask := uint32(len(t.index) - 1)
 	at := h & mask
