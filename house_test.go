@@ -88,7 +88,7 @@ const architecture = `
 	NONE < server/exposition;
 	github.com/prometheus/client_golang < server/exposition, server/generation/assess, server/generation, server/agentapi, server;
 	github.com/prometheus/client_model, github.com/prometheus/common < server/exposition;
-	server/wire, engine, chat, gbnf, embedding, asking, agent < server/problem;
+	server/wire, engine, chat, gbnf, embedding, asking, agent, internal/boltfile < server/problem;
 	server/problem < server/access;
 	server/problem, constraint, decoder/walk < server/registry;
 	server/wire, agent/signals, chat, schema, gbnf, decoder/sampling, convert/typescript < server/request;

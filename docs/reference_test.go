@@ -147,6 +147,7 @@ var explanations = map[string]explanation{
 	"run_not_found":               {"404", "no run of that id waits for an answer", "runs wait for an hour: `--agent-paused-time`"},
 	"schema_limit":                {"400", "a schema exceeds a limit", "`details` has the limit's name and flag; [limits](../limits.md)"},
 	"shutting_down":               {"503", "the server ends", "retry after `Retry-After`, elsewhere"},
+	"storage_unwritable":          {"503", "the disk is full or can't be written: feedback and saved slots are not stored", "make room; answers go on meanwhile"},
 	"thread_unsupported_request":  {"400", "Anthropic's message threads are not kept", "send the whole conversation; Anthropic's clients do so by themselves"},
 	"timeout":                     {"504", "the request's time was over", "raise `timeout` or `--request-timeout`, or ask for less"},
 	"too_many_inputs":             {"400", "a request for embeddings or ranks has too many texts", "send them in several requests; the message has the limit"},

@@ -5,6 +5,7 @@ package server
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -82,7 +83,8 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s: %d prompts written, %d dropped", name, written()-before, prompts.Stats().Dropped-dropped)
 		}
 		status, _, got = post(t, url+"/slots/0?action=save", `{"filename":"`+name+`.bin"}`)
-		if writable != (status == 200) {
+		unwritable := status == http.StatusServiceUnavailable && at(got, "error", "reason") == "storage_unwritable"
+		if writable && status != 200 || !writable && !unwritable {
 			t.Errorf("%s: slots: %d %v", name, status, got)
 		}
 		_, err := os.Stat(filepath.Join(dir, name+".bin"))
@@ -93,7 +95,7 @@ func TestFullDisk(t *testing.T) {
 		if writable {
 			reports++
 		}
-		if writable && (status != 200 || got["count"] != float64(reports)) || !writable && status < 500 {
+		if writable && (status != 200 || got["count"] != float64(reports)) || !writable && (status != http.StatusServiceUnavailable || at(got, "error", "code") != "storage_unwritable") {
 			t.Errorf("%s: /feedback: %d %v", name, status, got)
 		}
 		if status, got := fetch(t, url+"/feedback?model=tiny"); status != 200 || got["count"] != float64(reports) {

@@ -65,10 +65,10 @@ func create(path string) error {
 	return os.Rename(f.Name(), path) // for file systems without hard links
 }
 
-// Unwritable reports whether an error is caused by the location rather than the file: the disk is full, or writing is
-// not permitted. A server can keep answering requests and store nothing until this is fixed.
+// Unwritable reports whether an error is caused by the location rather than the file: the disk is full, the file as
+// large as a limit allows, or writing is not permitted. A server can keep answering requests and store nothing until this is fixed.
 func Unwritable(err error) bool {
-	for _, reason := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, fs.ErrPermission} {
+	for _, reason := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, fs.ErrPermission} {
 		if errors.Is(err, reason) {
 			return true
 		}

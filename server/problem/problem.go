@@ -18,6 +18,7 @@ import (
 	"github.com/stencil-json/stencil/embedding"
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/gbnf"
+	"github.com/stencil-json/stencil/internal/boltfile"
 	"github.com/stencil-json/stencil/regular"
 	"github.com/stencil-json/stencil/schema"
 	"github.com/stencil-json/stencil/server/wire"
@@ -185,6 +186,8 @@ func Describe(err error) Problem {
 	case errors.Is(err, backend.ErrNoSlot):
 		return with(fail(http.StatusServiceUnavailable, Server, "", "out_of_memory"),
 			"the machine has no memory left for a longer context; the server's flags --context and --parallel limit what is asked of it", nil)
+	case boltfile.Unwritable(err):
+		return with(fail(http.StatusServiceUnavailable, Server, "", "storage_unwritable"), "the server can't store this: its disk is full or can't be written", nil)
 	case errors.As(err, &logits):
 		return with(fail(http.StatusUnprocessableEntity, Invalid, "model", "model_damaged"),
 			fmt.Sprintf("the model %s computes logits that are not finite numbers: its weights or an adapter's are damaged", logits.Model), nil)
