@@ -24,6 +24,7 @@ type Request struct {
 	Questions []Question
 
 	Constraint Constraint // nil: free text
+	Gate       *Gate      // nil: none; only for texts in segments
 	NoForced   bool       // sample forced text token by token
 	Truncate   bool       // the budget may cut the document off
 
@@ -159,6 +160,7 @@ type ConstraintResult struct {
 	Masks        int // computed or looked up
 	MaskTotal    time.Duration
 	MaskMax      time.Duration
-	BudgetClosed bool // tokens were refused, or the text ended, to stay within the budget
-	Closing      int  // bytes of text when that first happened
+	BudgetClosed bool     // tokens were refused, or the text ended, to stay within the budget
+	Closing      int      // bytes of text when that first happened
+	Gated        *float64 // the total probability of the tokens of Request.Gate where it last applied; nil if it didn't
 }

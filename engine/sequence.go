@@ -77,6 +77,7 @@ type sequence struct {
 	drafter  *drafter // nil if it has no drafts
 	sampler  *sampling.Sampler
 	measurer *sampling.Measurer // nil unless probabilities are wanted
+	gate     *sampling.Measurer // of Request.Gate; nil until it is needed
 	matcher  Matcher            // nil for free text
 	budget   *budget            // nil for free text and with Request.Truncate
 	mask     sampling.Set
@@ -391,13 +392,17 @@ func (s *sequence) choose() (int32, bool) {
 	if s.ended {
 		return 0, false
 	}
-	s.exclude = s.exclude[:0]
+	s.exclude = append(s.exclude[:0], s.withheld()...)
+	withheld := len(s.exclude)
+	if s.ended {
+		return 0, false
+	}
 	for {
 		start := s.tracing.clock()
 		token, err := s.sample()
 		start = s.tracing.span(PartSample, start, s, 1)
 		switch {
-		case err != nil && len(s.exclude) > 0:
+		case err != nil && len(s.exclude) > withheld:
 			return s.follow()
 		case errors.Is(err, sampling.ErrEmpty) && s.matcher != nil && s.matcher.Accepting():
 			s.end(FinishStop) // a vocabulary without end-of-generation tokens
@@ -430,7 +435,7 @@ func (s *sequence) choose() (int32, bool) {
 		}
 		s.masked = true
 		s.closing()
-		if s.exclude = append(s.exclude, token); len(s.exclude) >= maxTries {
+		if s.exclude = append(s.exclude, token); len(s.exclude)-withheld >= maxTries {
 			return s.follow()
 		}
 	}

@@ -50,16 +50,14 @@ type keyAutomaton struct {
 	views *views
 	texts *texts
 
-	orders        logic.Memo[logic.Goal, []int32] // names in the order of the document
+	orders        memo[logic.Goal, []int32] // names in the order of the document
 	universes     []*universe
 	universeIndex logic.Lists // 1 + the number of the universe
-	mentions      mentions
-	scratch       []int32
 
 	states         logic.Interned[keyState]
 	rows           []keyRow    // by state
 	vectors        logic.Lists // states of the patterns of a universe
-	settledVectors logic.Memo[int32, bool]
+	settledVectors memo[int32, bool]
 	takenLists     logic.Lists // ascending
 }
 
@@ -246,7 +244,7 @@ func (ka *keyAutomaton) reachable(uni *universe, vec int32) []uint64 {
 			}
 		}
 	}
-	uni.reach.Put(vec, out)
+	uni.reach[vec] = out
 	return out
 }
 
@@ -328,7 +326,7 @@ func (ka *keyAutomaton) settled(key int32) bool {
 				ok = ok && any && n < 0 && m.Accepting(q)
 			}
 		}
-		ka.settledVectors.Put(k.vec, ok)
+		ka.settledVectors.put(k.vec, ok)
 	}
 	return ok
 }

@@ -20,7 +20,7 @@ type preparer struct {
 	frames  *frameTable
 
 	tables       *tokens.Tables // of the vocabulary that Prepare was called with
-	closerGroups logic.Memo[groupKey, []closerGroup]
+	closerGroups memo[groupKey, []closerGroup]
 }
 
 func newPreparer(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *objects, next *nextKeys, frames *frameTable) *preparer {

@@ -74,6 +74,9 @@ func (g *Generation) compose(ctx context.Context) error {
 	g.Job.Constraint, g.Layout, err = p.Compile(ctx, m.Sequences, m.Text.Vocab())
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
+		if q.ToolLeast != nil {
+			g.Job.Gate, err = g.Layout.Gate(ctx, m.Sequences, m.Text.Vocab(), &p, float64(*q.ToolLeast))
+		}
 		if g.Signals == nil { // signals come after the calls
 			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())
 		}

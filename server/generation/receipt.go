@@ -39,6 +39,8 @@ type Receipt struct {
 
 	// ToolForm is the form of the calls, if not the model's own.
 	ToolForm string `json:"tool_form,omitempty"`
+	// CallProbability is the probability that the model gave to beginning a call, with tool_confidence.
+	CallProbability *float64 `json:"call_probability,omitempty"`
 
 	// Of texts without masks: how they were requested, and what was changed in them.
 	Strategy string           `json:"strategy,omitempty"`
@@ -88,7 +90,7 @@ func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Recei
 		Checked:  Issues(r.report.Checked), Ignored: Issues(r.report.Ignored), Closed: r.report.Closed,
 		ForcedTokens: limits.ForcedTokens, TokensSaved: limits.SavedSteps,
 		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
-		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form,
+		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form, CallProbability: limits.Gated,
 	}
 	out.Warnings = problem.Details(costly(r))
 	if c.Said != nil && c.visible > 0 {

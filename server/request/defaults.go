@@ -17,6 +17,7 @@ type Defaults struct {
 	Thoughts    string                     // reasoning: "on", "off", or "" for the model's default
 	ThinkTokens int                        // reasoning budget; 0: no limit
 	ThinkOver   string                     // the text that ends reasoning over its budget
+	ToolLeast   *float32                   // as in Request; nil: no bound
 }
 
 // Fill sets the fields that the request omits. It may be called again.
@@ -39,6 +40,9 @@ func (q *Request) Fill(d *Defaults) error {
 	}
 	if q.ThinkOver == "" {
 		q.ThinkOver = d.ThinkOver
+	}
+	if q.ToolLeast == nil {
+		q.ToolLeast = d.ToolLeast
 	}
 	if q.Reasoning || q.NoThoughts {
 		return nil
@@ -86,6 +90,9 @@ func (d *Defaults) Over(file map[string]any) *Defaults {
 func (d *Defaults) Check() error {
 	if len(d.ThinkOver) > MaxThinkOver {
 		return fmt.Errorf("the message after a budget of reasoning has %d bytes, at most %d are possible", len(d.ThinkOver), MaxThinkOver)
+	}
+	if d.ToolLeast != nil && !probability(*d.ToolLeast) {
+		return fmt.Errorf("the probability with which tools are called must be between 0 and 1, not %g", *d.ToolLeast)
 	}
 	q := New()
 	q.Sampling = LlamaSampling

@@ -23,6 +23,7 @@ type Request struct {
 	Begun        string         // assistant prefill
 	ToolForms    string         // "own": calls in other models' forms stay text
 	RepeatCalls  bool           // also return calls that repeat an earlier one
+	ToolLeast    *float32       // least probability with which the model must begin a call that it need not make
 	MaxToolCalls int            // of one answer
 	Tools        *ToolSet       // nil without tools
 	Variables    map[string]any // of the model's chat template
@@ -90,7 +91,7 @@ var SamplingFields = append([]string{
 }, chainFields...)
 
 // OwnFields are fields of this server that every dialect accepts.
-var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "repeat_calls", "max_tool_calls", "lora", "id_slot"}
+var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "tool_confidence", "repeat_calls", "max_tool_calls", "lora", "id_slot"}
 
 // Efforts are the levels of reasoning effort.
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
@@ -106,6 +107,7 @@ func (q *Request) ReadOwn(o *wire.Object) error {
 		o.Boolean("cache_prompt", &q.CachePrompt),
 		o.KeepAlive("keep_alive", &q.KeepAlive),
 		o.OneOf("tool_forms", &q.ToolForms, "any", "own"),
+		q.readConfidence(o),
 		o.Boolean("repeat_calls", &q.RepeatCalls),
 		o.Integer("max_tool_calls", &q.MaxToolCalls, 1, MaxTokensLimit),
 		q.readAdapters(o),
@@ -175,6 +177,24 @@ func (q *Request) readAdapters(o *wire.Object) (err error) {
 	}
 	return err
 }
+
+func (q *Request) readConfidence(o *wire.Object) error {
+	const name = "tool_confidence"
+	if !o.Given(name) {
+		return nil
+	}
+	var least float32
+	if err := o.Number(name, &least); err != nil {
+		return err
+	}
+	if !probability(least) {
+		return wire.Invalid(name, "%s must be between 0 and 1, not %s", name, wire.Sketch(o.Members[name]))
+	}
+	q.ToolLeast = &least
+	return nil
+}
+
+func probability(p float32) bool { return p >= 0 && p <= 1 }
 
 // readPlace reads the number of a place; -1 is for any.
 func (q *Request) readPlace(o *wire.Object) error {

@@ -1,5 +1,5 @@
-// Package defaults has the flags of a server for defaults of requests: sampler options, the chat template and whether
-// models reason.
+// Package defaults has the flags of a server for defaults of requests: sampler options, the chat template, whether
+// models reason and how sure they must be of tool calls.
 package defaults
 
 import (
@@ -26,12 +26,15 @@ type Flags struct {
 	reasoning    string
 	over         string
 	budget       int
+	confidence   float32
 	effort       string
 	fields       []string
 }
 
 // samplingDefaults are the flags for sampler options; the request fields have underscores instead of hyphens.
 var samplingDefaults = []string{"temperature", "top-k", "top-p", "min-p", "typical-p", "repeat-penalty", "presence-penalty", "frequency-penalty", "seed"}
+
+const toolConfidence = "tool-confidence"
 
 // Sampling registers the flags for sampler options.
 func (f *Flags) Sampling(flags *pflag.FlagSet) {
@@ -56,6 +59,7 @@ func (f *Flags) Chat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.variables, "chat-template-kwargs", "", `variables of chat templates, a JSON object such as {"enable_thinking":false}`)
 	flags.StringVar(&f.reasoning, "reasoning", "", "whether models think unless a request says: on, off or auto (default: as trained)")
 	flags.StringVar(&f.effort, "reasoning-effort", "", "reasoning_effort for chat templates, unless a request says, such as low or high")
+	flags.Float32Var(&f.confidence, toolConfidence, 0, "least probability of a tool call at an answer's beginning, unless a request says (default: no bound)")
 	flags.IntVar(&f.budget, "reasoning-budget", -1, "maximum number of reasoning tokens, unless a request says; 0: no reasoning, -1: no limit")
 	flags.StringVar(&f.over, "reasoning-budget-message", "", "words that end reasoning which is longer than its limit")
 }
@@ -77,6 +81,9 @@ func (f *Flags) Set(c *server.Config) error {
 		d.Sampling[name] = json.RawMessage(value)
 	}
 	d.ThinkOver = f.over
+	if f.flags.Lookup(toolConfidence).Changed {
+		d.ToolLeast = &f.confidence
+	}
 	if err := d.Check(); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 			} else {
 				steps = append(steps, text(`"`+p.Tools[i].Name+`"`), blank, text(","), blank, text(argumentKeys...), blank, text(":"))
 			}
-			stops = append(stops, stopMark{Steps: steps, AtLine: form.atLine, Next: at})
+			stops = append(stops, stopMark{Steps: steps, AtLine: form.atLine, Next: at, Foreign: true})
 		}
 	}
 	if p.Parallel {

@@ -51,6 +51,7 @@ type stopMark struct {
 	Lead    string         // text before Mark that belongs to the part before
 	Steps   []decoder.Step // replace Mark
 	AtLine  bool
+	Foreign bool // a call in another model's form
 }
 
 // A Role is the meaning of a part of a text.

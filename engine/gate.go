@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/vocab"
+)
+
+// A Gate excludes tokens where the model is not sure enough of them together: if it gives them, before bias,
+// temperature and constraint, a total probability below Least, the next token is none of them.
+type Gate struct {
+	Tokens []int32
+	Least  float64
+	// At reports whether the next token is at such a place, from the segments and the text so far. It must be fast,
+	// and the constraint must allow other tokens there.
+	At func(spans []decoder.Span, text []byte) bool
+	// Instead replaces the constraint once tokens that were likelier than not are excluded; nil: nothing does. It has
+	// the same segments, and allows the same tokens at such a place.
+	Instead Constraint
+}
+
+// gateSet is the tokens of a gate as a set.
+type gateSet []int32
+
+// Parts implements sampling.Set.
+func (g gateSet) Parts() (base vocab.Bitset, extra []int32) { return nil, g }
+
+// withheld returns the tokens that the gate excludes at the current position.
+func (s *sequence) withheld() []int32 {
+	g := s.job.req.Gate
+	if g == nil || s.parts == nil || !g.At(s.parts.m.Spans(), s.parts.raw) {
+		return nil
+	}
+	if s.gate == nil {
+		s.gate = sampling.NewMeasurer(s.vocab.Len())
+	}
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	p := s.gate.Measure(s.logits, gateSet(g.Tokens), 0).Allowed
+	s.limits.Gated = &p
+	if p >= g.Least {
+		return nil
+	}
+	if p >= 0.5 && g.Instead != nil {
+		s.replace(g.Instead)
+	}
+	return g.Tokens
+}
+
+// replace continues with another constraint, which the text so far satisfies.
+func (s *sequence) replace(c Constraint) {
+	m := c.NewMatcher()
+	if b, ok := m.(bounded); ok {
+		b.Bind(s.job.ctx)
+	}
+	for _, token := range s.tokens[s.prompt:] {
+		if err := m.Accept(token); err != nil {
+			s.fail(s.refused(err))
+			return
+		}
+	}
+	s.matcher, s.parts.m = m, m.(SegmentMatcher)
+	if s.budget != nil {
+		s.budget = &budget{vocab: s.vocab, matcher: m}
+	}
+}
