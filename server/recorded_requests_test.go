@@ -283,9 +283,6 @@ func recordedSites() (out []recordedSite) {
 func recordedForms() (out []recordedSite) {
 	const arguments = `{"days": 3, "unit": "C"}`
 	for i, f := range forms {
-		if i == 5 || i == 7 { // they need vocabularies that are not in every checkout
-			continue
-		}
 		for kind, reply := range map[string]string{"a": f.reply, "b": f.call} {
 			site := recordedSite{name: fmt.Sprintf("form %d%s %s", i, kind, f.name), start: func(t *testing.T) string {
 				v := f.vocab(t)

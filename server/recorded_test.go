@@ -82,6 +82,9 @@ func TestRecorded(t *testing.T) {
 		})
 	}
 	if *update {
+		if made := strings.Count(out.String(), "\n=== "); made != n {
+			t.Fatalf("nothing is written: %d of %d requests were made; vocabularies in ../shared are needed", made, n)
+		}
 		if err := os.WriteFile(recordedFile, []byte(out.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
