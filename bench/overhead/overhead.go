@@ -196,7 +196,7 @@ type contender struct {
 	spans      []engine.Span
 }
 
-// maxRound is the maximum duration of a round that is repeated: on large schemas
+// maxRound is the maximum duration of a round that is repeated with a sampler other than ours: on large schemas
 // llama.cpp's grammar sampler takes seconds per token.
 const maxRound = 4 * time.Second
 
@@ -252,7 +252,7 @@ func (b *run) all(schemas *constraint.Schemas, grammars *constraint.Grammars) ([
 		if err != nil {
 			return nil, err
 		}
-		if got.wall > maxRound {
+		if got.wall > maxRound && !slices.Contains([]Mode{ModeFree, ModeMask, ModeForced}, m.mode) {
 			m.most = 1
 		}
 	}
