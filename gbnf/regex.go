@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/regular"
 	"github.com/stencil-json/stencil/vocab"
 )
@@ -112,10 +113,26 @@ type language struct {
 	edge   map[int32][]edge
 	behind charSet // what may follow the whole text
 	failed error
+	meter  *meter.Meter
+}
+
+// setMeter implements metered.
+func (l *language) setMeter(x *meter.Meter) { l.meter = x }
+
+// reporting returns the machine as one whose work is told to the meter. An operation that is stopped, or exceeds a limit, is
+// undone, so that the machine still serves others.
+func (l *language) reporting(m *regular.Machine) *regular.Machine {
+	return m.Reporting(&regular.User{
+		Step: func(n int) { l.meter.Step(1 + n/16) },
+		Exceeded: func(err *regular.LimitError) {
+			l.failed = regexError("", err)
+			l.meter.Stop(l.failed)
+		},
+	})
 }
 
 // reset implements automaton.
-func (l *language) reset() { l.edge = nil }
+func (l *language) reset() { l.edge, l.failed = nil, nil }
 
 // start implements automaton. The states belong to the machine, so a new
 // machine discards them.
@@ -125,7 +142,7 @@ func (l *language) start() int32 {
 		if m, err := l.make(); err != nil {
 			l.failed = err
 		} else {
-			l.m = m
+			l.m = l.reporting(m)
 		}
 	}
 	return l.m.Start()
