@@ -28,13 +28,13 @@ type arrays struct {
 	count   *counts
 
 	states     []arrState
-	index      memo[arrState, int32]
+	index      logic.Memo[arrState, int32]
 	seen       []seenItem
-	seenIndex  memo[seenItem, int32]
-	moves      memo[int32, []move]
-	soundness  memo[logic.Form, bool]
-	uniqueness memo[logic.Form, bool]
-	attained   memo[int32, int] // by item list; see attainable
+	seenIndex  logic.Memo[seenItem, int32]
+	moves      logic.Memo[int32, []move]
+	soundness  logic.Memo[logic.Form, bool]
+	uniqueness logic.Memo[logic.Form, bool]
+	attained   logic.Memo[int32, int] // by item list; see attainable
 }
 
 func newArrays(b *base, vs *views, dv *deriver, sv *solver, obj *objects) *arrays {
@@ -47,7 +47,7 @@ func (ar *arrays) isUnique(f logic.Form) bool {
 	u, ok := ar.uniqueness[f]
 	if !ok {
 		u = ar.forms.Mentions(f, logic.Unique) || ar.forms.Mentions(f, logic.NotUnique)
-		ar.uniqueness.put(f, u)
+		ar.uniqueness.Put(f, u)
 	}
 	return u
 }
@@ -69,7 +69,7 @@ func (ar *arrays) intern(x arrState) int32 {
 	}
 	i := int32(len(ar.states))
 	ar.states = append(ar.states, x)
-	ar.index.put(x, i)
+	ar.index.Put(x, i)
 	return i
 }
 
@@ -112,7 +112,7 @@ func (ar *arrays) itemMoves(state int32) []move {
 		}
 		out = append(out, move{p.g, ar.intern(y)})
 	}
-	ar.moves.put(state, out)
+	ar.moves.Put(state, out)
 	return out
 }
 
@@ -171,7 +171,7 @@ func (ar *arrays) withItem(state int32, v *jsondoc.Value) (next int32, ok bool) 
 	if !known {
 		i = int32(len(ar.seen))
 		ar.seen = append(ar.seen, item)
-		ar.seenIndex.put(item, i)
+		ar.seenIndex.Put(item, i)
 	}
 	x.seen = i
 	if !ar.sound(x.f, x.seen) {
@@ -209,7 +209,7 @@ func (ar *arrays) sound(f logic.Form, seen int32) bool {
 		ar.limit("steps", ar.opt.Limits.Steps)
 	}
 	if !unique && ar.firm(since, ok) {
-		ar.soundness.put(f, ok)
+		ar.soundness.Put(f, ok)
 	}
 	return ok
 }

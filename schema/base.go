@@ -19,20 +19,9 @@ type base struct {
 	forms    logic.Forms
 	err      error
 	meter    *meter.Meter // of all work on the schema; it may be nil
-	machines memo[regular.Expr, *regular.Machine]
+	machines logic.Memo[regular.Expr, *regular.Machine]
 
 	guesses guesses
-}
-
-// A memo is a map that is made with its first entry: most schemas need few of the maps of a
-// source, and making all of them would take a good part of the time to compile a small one.
-type memo[K comparable, V any] map[K]V
-
-func (m *memo[K, V]) put(key K, value V) {
-	if *m == nil {
-		*m = memo[K, V]{}
-	}
-	(*m)[key] = value
 }
 
 // guesses counts answers that relied on an assumption because their question came
@@ -73,7 +62,7 @@ func (b *base) machine(e regular.Expr) *regular.Machine {
 	}
 	m, err := b.lang.Machine(e)
 	b.meter.Step(16)
-	b.machines.put(e, m)
+	b.machines.Put(e, m)
 	if err == nil {
 		err = m.Err()
 	}

@@ -39,7 +39,7 @@ func (dv *deriver) cases(f logic.Form) logic.Form {
 	if best >= 0 && len(byName[best]) >= minCases {
 		out = dv.splitCases(f, best, byName[best])
 	}
-	dv.caseForms.put(f, out)
+	dv.caseForms.Put(f, out)
 	return out
 }
 

@@ -2,8 +2,6 @@ package schema
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"sync"
@@ -83,7 +81,7 @@ func analyse(ctx context.Context, src []byte, opt Options, lang *language.Pool) 
 		}
 		return nil, &InvalidError{Issues: issues}
 	}
-	c = &Schema{doc: doc, opt: opt, lang: language.Shared, hash: sync.OnceValue(func() string { return hash(doc.Source) })}
+	c = &Schema{doc: doc, opt: opt, lang: language.Shared, hash: sync.OnceValue(func() string { return jsondoc.Digest(doc.Source) })}
 	costly := doc.Complexity()
 	c.report = Report{Draft: doc.Draft.String(), Enforced: doc.Enforced, Warnings: slices.Concat(doc.Warnings, costly)}
 	if len(doc.Unsupported) > 0 {
@@ -181,27 +179,6 @@ func explained(err error, costly []Issue) error {
 	out := *limit
 	out.Pointer, out.Hint = costly[0].Pointer, costly[0].Reason+": "+costly[0].Hint
 	return &out
-}
-
-// hash returns the digest of the document without whitespace between its
-// tokens.
-func hash(src string) string {
-	out := make([]byte, 0, len(src))
-	inString := false
-	from := 0
-	for i := 0; i < len(src); i++ {
-		switch c := src[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case !inString && vocab.IsBlank(c):
-			out = append(out, src[from:i]...)
-			from = i + 1
-		}
-	}
-	sum := sha256.Sum256(append(out, src[from:]...))
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // Report returns what the schema requires and how much of it is enforced.

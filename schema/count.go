@@ -12,8 +12,8 @@ type counts struct {
 	objects *objects
 	arrays  *arrays
 
-	known    memo[logic.Goal, valueCount]
-	counting memo[logic.Goal, bool]
+	known    logic.Memo[logic.Goal, valueCount]
+	counting logic.Memo[logic.Goal, bool]
 }
 
 func newCounts(b *base, vs *views, nums *numbers, ts *texts, keys *keyAutomaton, obj *objects, arr *arrays) *counts {
@@ -31,7 +31,7 @@ func (cn *counts) values(g logic.Goal, limit int) int {
 	if n, ok := cn.known[g]; ok && (n.n < n.limit || n.limit >= limit) {
 		return min(n.n, limit)
 	}
-	cn.counting.put(g, true)
+	cn.counting.Put(g, true)
 	n := 0
 	for sc := cn.views.of(g, jScalar); sc != 0; sc &= sc - 1 {
 		n++
@@ -59,7 +59,7 @@ func (cn *counts) values(g logic.Goal, limit int) int {
 	}
 	delete(cn.counting, g)
 	n = min(n, limit)
-	cn.known.put(g, valueCount{n, limit})
+	cn.known.Put(g, valueCount{n, limit})
 	return n
 }
 

@@ -16,7 +16,7 @@ type deriver struct {
 	sat  *solver
 
 	simpleGoals []int8 // by goal, once computed: 1 or -1, else 0
-	caseForms   memo[logic.Form, logic.Form]
+	caseForms   logic.Memo[logic.Form, logic.Form]
 	counts      int // demands for some items in the conjunction being derived
 }
 

@@ -88,7 +88,7 @@ func (ob *objects) passedOver(x *objState, demands []logic.Form) bool {
 	uni := ob.keys.universes[x.uni]
 	for _, f := range demands {
 		l := ob.forms.Info[f].Lit
-		if name, _ := ob.sets.list[l.A].single(); l.Kind == logic.SomeKey && uni.index[name] <= x.last {
+		if name, _ := ob.sets.list[l.A].single(); l.Kind == logic.SomeKey && uni.at(name) <= x.last {
 			return true
 		}
 	}
@@ -155,7 +155,7 @@ func (ob *objects) relevant(in int32, dyn logic.Form) *relevance {
 			r.counts = false
 			set := &ob.sets.list[l.A]
 			if name, one := set.single(); one {
-				i := uni.index[name]
+				i := uni.at(name)
 				r.names[i>>6] |= 1 << (i & 63)
 				return
 			}
@@ -175,7 +175,7 @@ func (ob *objects) relevant(in int32, dyn logic.Form) *relevance {
 			r.most = min(r.most, int(info.Lit.A))
 		}
 	}
-	ob.relevance.put(key, r)
+	ob.relevance.Put(key, r)
 	return r
 }
 

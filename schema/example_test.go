@@ -32,7 +32,7 @@ func Example_object() {
 	fmt.Println("state:", s.objectString(state))
 
 	// The derivative by a key: goals for its value, and states after it.
-	name := s.keys.universes[s.objects.states.Keys[state].uni].index[s.sets.name("a")]
+	name := s.keys.universes[s.objects.states.Keys[state].uni].at(s.sets.name("a"))
 	for _, m := range s.objects.enter(state, name, 0) {
 		fmt.Println("key a:", s.goals.String(m.g), "→", s.formString(logic.Form(s.views.of(m.g, jNumber))))
 		fmt.Println("then: ", s.objectString(m.next))

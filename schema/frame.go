@@ -47,7 +47,7 @@ type frameTable struct {
 	*base
 	logic.Interned[frameKey]
 	texts []string
-	texti memo[string, int32]
+	texti logic.Memo[string, int32]
 }
 
 func newFrameTable(b *base) *frameTable {
@@ -64,7 +64,7 @@ func (t *frameTable) text(s string) int32 {
 	}
 	i := int32(len(t.texts))
 	t.texts = append(t.texts, s)
-	t.texti.put(s, i)
+	t.texti.Put(s, i)
 	return i
 }
 

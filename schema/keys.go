@@ -50,14 +50,16 @@ type keyAutomaton struct {
 	views *views
 	texts *texts
 
-	orders        memo[logic.Goal, []int32] // names in the order of the document
+	orders        logic.Memo[logic.Goal, []int32] // names in the order of the document
 	universes     []*universe
 	universeIndex logic.Lists // 1 + the number of the universe
+	mentions      mentions
+	scratch       []int32
 
 	states         logic.Interned[keyState]
 	rows           []keyRow    // by state
 	vectors        logic.Lists // states of the patterns of a universe
-	settledVectors memo[int32, bool]
+	settledVectors logic.Memo[int32, bool]
 	takenLists     logic.Lists // ascending
 }
 
@@ -244,7 +246,7 @@ func (ka *keyAutomaton) reachable(uni *universe, vec int32) []uint64 {
 			}
 		}
 	}
-	uni.reach[vec] = out
+	uni.reach.Put(vec, out)
 	return out
 }
 
@@ -326,7 +328,7 @@ func (ka *keyAutomaton) settled(key int32) bool {
 				ok = ok && any && n < 0 && m.Accepting(q)
 			}
 		}
-		ka.settledVectors.put(k.vec, ok)
+		ka.settledVectors.Put(k.vec, ok)
 	}
 	return ok
 }

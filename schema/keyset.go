@@ -2,7 +2,7 @@ package schema
 
 import (
 	"slices"
-	"sort"
+	"strings"
 
 	"github.com/stencil-json/stencil/regular"
 	"github.com/stencil-json/stencil/schema/jsondoc"
@@ -32,11 +32,11 @@ type pattern struct {
 type keySets struct {
 	*base
 	names        []string
-	nameIndex    memo[string, int32]
+	nameIndex    logic.Memo[string, int32]
 	list         []keySet
 	index        logic.Lists // 1 + the number of the set
 	patterns     []pattern
-	patternIndex memo[regular.Expr, int32]
+	patternIndex logic.Memo[regular.Expr, int32]
 }
 
 func newKeySets(b *base) *keySets {
@@ -87,7 +87,7 @@ func (ks *keySets) pattern(e regular.Expr) int32 {
 	}
 	i := int32(len(ks.patterns))
 	ks.patterns = append(ks.patterns, pattern{expr: e, machine: ks.machine(e)})
-	ks.patternIndex.put(e, i)
+	ks.patternIndex.Put(e, i)
 	return i
 }
 
@@ -148,7 +148,7 @@ func (ks *keySets) name(name string) int32 {
 	}
 	id := int32(len(ks.names))
 	ks.names = append(ks.names, name)
-	ks.nameIndex.put(name, id)
+	ks.nameIndex.Put(name, id)
 	return id
 }
 
@@ -156,15 +156,15 @@ func (ks *keySets) name(name string) int32 {
 // object can refer to. A key belongs to a class: one of the names, or the set of
 // patterns that it matches.
 type universe struct {
-	names  []int32 // name ids, in the order in which they are written
-	index  map[int32]int32
-	sorted []int32 // indices into names, by the bytes of the name
+	names  []int32         // name ids, in the order in which they are written
+	index  map[int32]int32 // of many names
+	sorted []int32         // indices into names, by the bytes of the name
 	pats   []int32
 	finite uint64   // patterns whose strings are all in names
 	bits   []uint64 // by name: the patterns that match it; nil until needed
 	words  int      // length of a set of names
 	start  int32    // key state before the first character
-	reach  map[int32][]uint64
+	reach  logic.Memo[int32, []uint64]
 }
 
 // propertyOrder lists the names that g mentions, in the order of the document.
@@ -172,7 +172,7 @@ func (ka *keyAutomaton) propertyOrder(g logic.Goal) []int32 {
 	if o, ok := ka.orders[g]; ok {
 		return o
 	}
-	ka.orders.put(g, nil) // ends recursion
+	ka.orders.Put(g, nil) // ends recursion
 	var list []int32
 	add := func(ids ...int32) {
 		for _, id := range ids {
@@ -239,31 +239,49 @@ func (ka *keyAutomaton) propertyOrder(g logic.Goal) []int32 {
 			}
 		}
 	}
-	ka.orders.put(g, list)
+	ka.orders.Put(g, list)
 	return list
 }
 
-// mentioned collects the names and patterns in f.
-func (ka *keyAutomaton) mentioned(f logic.Form, seen map[logic.Form]bool, names map[int32]bool, pats map[int32]bool) {
-	if seen[f] {
+// mentions collects the names and patterns in forms.
+type mentions struct {
+	names, pats                    []int32
+	seenForms, seenNames, seenPats logic.Marks
+	placed                         logic.Marks // names that have their place in the universe
+}
+
+func (m *mentions) reset() {
+	m.names, m.pats = m.names[:0], m.pats[:0]
+	m.seenForms.Reset()
+	m.seenNames.Reset()
+	m.seenPats.Reset()
+	m.placed.Reset()
+}
+
+func (ka *keyAutomaton) mentioned(f logic.Form) {
+	m := &ka.mentions
+	if !m.seenForms.Add(int32(f)) {
 		return
 	}
-	seen[f] = true
 	info := &ka.forms.Info[f]
 	switch info.Op {
 	case logic.OpLit:
 		if k := info.Lit.Kind; k == logic.AllKeys || k == logic.SomeKey {
 			set := &ka.sets.list[info.Lit.A]
 			for _, x := range set.names {
-				names[x] = true
+				if m.seenNames.Add(x) {
+					m.names = append(m.names, x)
+				}
 			}
 			for _, p := range set.patterns {
-				pats[p] = true
+				if m.seenPats.Add(p) {
+					m.pats = append(m.pats, p)
+				}
 			}
 		}
 	case logic.OpAnd, logic.OpOr:
 		for _, k := range info.Kids {
-			ka.mentioned(k, seen, names, pats)
+			ka.mentioned(k)
 		}
 	}
 }
@@ -273,60 +291,85 @@ func (ka *keyAutomaton) mentioned(f logic.Form, seen map[logic.Form]bool, names 
 const maxPatterns = 64
 
 func (ka *keyAutomaton) universe(g logic.Goal, f logic.Form) int32 {
-	nameSet, patSet := map[int32]bool{}, map[int32]bool{}
-	ka.mentioned(f, map[logic.Form]bool{}, nameSet, patSet)
-	uni := &universe{index: map[int32]int32{}}
-	for p := range patSet {
-		uni.pats = append(uni.pats, p)
-	}
-	slices.Sort(uni.pats)
-	if len(uni.pats) > maxPatterns {
+	m := &ka.mentions
+	m.reset()
+	ka.mentioned(f)
+	slices.Sort(m.pats)
+	if len(m.pats) > maxPatterns {
 		ka.limit("patterns for keys in one object", maxPatterns)
-		uni.pats = uni.pats[:maxPatterns]
+		m.pats = m.pats[:maxPatterns]
 	}
+	// The names come in the order of the document, then the others.
+	names := append(ka.scratch[:0], 0)
 	for _, id := range ka.propertyOrder(g) {
-		if nameSet[id] {
-			uni.names = append(uni.names, id)
-			delete(nameSet, id)
+		if m.seenNames.Has(id) && m.placed.Add(id) {
+			names = append(names, id)
 		}
 	}
-	rest := make([]int32, 0, len(nameSet))
-	for id := range nameSet {
-		rest = append(rest, id)
+	ordered := len(names)
+	for _, id := range m.names {
+		if m.placed.Add(id) {
+			names = append(names, id)
+		}
 	}
-	slices.Sort(rest)
-	uni.names = append(uni.names, rest...)
-	for i, id := range uni.names {
-		uni.index[id] = int32(i)
-	}
-	for i, p := range uni.pats {
+	slices.Sort(names[ordered:])
+	finite := uint64(0)
+	for i, p := range m.pats {
 		if list, ok := ka.sets.finite(p); ok {
-			uni.finite |= 1 << i
+			finite |= 1 << i
 			for _, text := range list {
-				id := ka.sets.name(text)
-				if _, ok := uni.index[id]; !ok {
-					uni.index[id] = int32(len(uni.names))
-					uni.names = append(uni.names, id)
+				if id := ka.sets.name(text); m.placed.Add(id) {
+					names = append(names, id)
 				}
 			}
 		}
 	}
-	id := ka.universeIndex.Number(slices.Concat([]int32{int32(len(uni.names))}, uni.names, uni.pats)) - 1
+	n := len(names) - 1
+	names[0] = int32(n)
+	names = append(names, m.pats...)
+	ka.scratch = names
+	id := ka.universeIndex.Number(names) - 1
 	if int(id) < len(ka.universes) {
 		return id
 	}
-	uni.words = (len(uni.names) + 63) / 64
-	uni.sorted = make([]int32, len(uni.names))
+	// The number's list is a copy of names.
+	list := ka.universeIndex.All[id+1]
+	uni := &universe{names: list[1 : n+1 : n+1], pats: list[n+1:], finite: finite, words: (n + 63) / 64}
+	if n > fewNames {
+		uni.index = make(map[int32]int32, n)
+		for i, id := range uni.names {
+			uni.index[id] = int32(i)
+		}
+	}
+	uni.sorted = make([]int32, n)
 	for i := range uni.sorted {
 		uni.sorted[i] = int32(i)
 	}
-	sort.Slice(uni.sorted, func(i, j int) bool {
-		return ka.sets.names[uni.names[uni.sorted[i]]] < ka.sets.names[uni.names[uni.sorted[j]]]
+	slices.SortFunc(uni.sorted, func(i, j int32) int {
+		return strings.Compare(ka.sets.names[uni.names[i]], ka.sets.names[uni.names[j]])
 	})
-	uni.reach = map[int32][]uint64{}
 	ka.universes = append(ka.universes, uni)
 	uni.start = ka.start(id)
 	return id
+}
+
+// fewNames is the number of names up to which they are searched one by one.
+const fewNames = 8
+
+// find returns the index of a name.
+func (u *universe) find(name int32) (int32, bool) {
+	if u.index != nil {
+		i, ok := u.index[name]
+		return i, ok
+	}
+	i := slices.Index(u.names, name)
+	return int32(i), i >= 0
+}
+
+// at returns the index of a name that is one of the universe's.
+func (u *universe) at(name int32) int32 {
+	i, _ := u.find(name)
+	return max(i, 0)
 }
 
 // nameBits returns the patterns of the universe that match name i.

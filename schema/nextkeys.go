@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stencil-json/stencil/regular"
+	"github.com/stencil-json/stencil/schema/logic"
 )
 
 // nextRow caches what is known about the keys that may follow an object state.
@@ -21,9 +22,9 @@ type nextKeys struct {
 	keys    *keyAutomaton
 	objects *objects
 
-	rows    []nextRow          // by object state, as far as computed
-	others  memo[int32, bool]  // by key state
-	takenOf memo[int32, int32] // by list of free keys
+	rows    []nextRow                // by object state, as far as computed
+	others  logic.Memo[int32, bool]  // by key state
+	takenOf logic.Memo[int32, int32] // by list of free keys
 }
 
 func newNextKeys(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *objects) *nextKeys {
@@ -81,7 +82,7 @@ func (nk *nextKeys) takenBy(x *objState) int32 {
 		}
 		slices.Sort(list)
 		id = nk.keys.takenLists.Number(list)
-		nk.takenOf.put(x.free, id)
+		nk.takenOf.Put(x.free, id)
 	}
 	return id
 }
@@ -222,6 +223,6 @@ func (nk *nextKeys) othersLeft(key int32) bool {
 		}
 	}
 	left := m.Count(k.at, n+1) > n
-	nk.others.put(key, left)
+	nk.others.Put(key, left)
 	return left
 }

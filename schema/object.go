@@ -18,7 +18,7 @@ type static struct {
 	general  []logic.Lit // AllKeys over sets other than one name
 	goals    []logic.Goal
 	known    []bool // goals[i] is valid
-	free     memo[uint64, logic.Goal]
+	free     logic.Memo[uint64, logic.Goal]
 	sound    int8 // whether all required members can exist: 0 unknown, 1, -1
 }
 
@@ -71,20 +71,20 @@ type objects struct {
 	sat    *solver
 
 	statics     []*static
-	staticIndex memo[[2]int32, int32]
+	staticIndex logic.Memo[[2]int32, int32]
 	states      logic.Interned[objState]
-	initial     memo[logic.Goal, int32]
+	initial     logic.Memo[logic.Goal, int32]
 	usedSets    [][]uint64
-	usedIndex   memo[string, int32]
-	usedNext    memo[usedStep, int32]
+	usedIndex   logic.Memo[string, int32]
+	usedNext    logic.Memo[usedStep, int32]
 	freeLists   []freeKey
-	freeIndex   memo[freeKey, int32]
+	freeIndex   logic.Memo[freeKey, int32]
 	moveKeys    logic.Interned[moveKey]
 	moves       [][]move // by number of the key
 	freeMoves   []int32  // by state: 1 + the moves after a key other than a name, or 0
-	soundness   memo[objState, bool]
+	soundness   logic.Memo[objState, bool]
 	allowed     []allowance // by state
-	relevance   memo[[2]int32, *relevance]
+	relevance   logic.Memo[[2]int32, *relevance]
 }
 
 func newObjects(b *base, sets *keySets, vs *views, keys *keyAutomaton, dv *deriver, sv *solver) *objects {
@@ -139,17 +139,17 @@ func (ob *objects) static(in int32, f logic.Form) int32 {
 		case !one:
 			st.general = append(st.general, l)
 		case l.Kind == logic.AllKeys:
-			i := uni.index[name]
+			i := uni.at(name)
 			st.every[i] = append(st.every[i], l.Goal)
 		default:
-			i := uni.index[name]
+			i := uni.at(name)
 			st.some[i] = append(st.some[i], l.Goal)
 			st.required[i>>6] |= 1 << (i & 63)
 		}
 	}
 	i := int32(len(ob.statics))
 	ob.statics = append(ob.statics, st)
-	ob.staticIndex.put(key, i)
+	ob.staticIndex.Put(key, i)
 	return i
 }
 
@@ -177,7 +177,7 @@ func (ob *objects) memberGoal(st *static, name int32, matching uint64) logic.Goa
 	if name >= 0 {
 		st.goals[name], st.known[name] = g, true
 	} else {
-		st.free.put(matching, g)
+		st.free.Put(matching, g)
 	}
 	return g
 }
@@ -198,7 +198,7 @@ func (ob *objects) start(g logic.Goal) int32 {
 		st = ob.state(uni, f)
 	}
 	if ob.guesses.views == since.views && (!ob.opt.Closed || ob.guesses.goals == since.goals) {
-		ob.initial.put(g, st)
+		ob.initial.Put(g, st)
 	}
 	return st
 }
@@ -271,9 +271,9 @@ func (ob *objects) use(x *objState, name int32) {
 	if !ok {
 		i = int32(len(ob.usedSets))
 		ob.usedSets = append(ob.usedSets, set)
-		ob.usedIndex.put(string(b), i)
+		ob.usedIndex.Put(string(b), i)
 	}
-	ob.usedNext.put(step, i)
+	ob.usedNext.Put(step, i)
 	x.used = i
 }
 
@@ -349,7 +349,7 @@ func (ob *objects) sound(x *objState) bool {
 	since := ob.guesses
 	ok := ob.completable(x)
 	if ob.firm(since, ok) {
-		ob.soundness.put(key, ok)
+		ob.soundness.Put(key, ok)
 	}
 	return ok
 }
@@ -380,7 +380,7 @@ func (ob *objects) withFree(state int32, key string) (next int32, ok bool) {
 	if !known {
 		i = int32(len(ob.freeLists))
 		ob.freeLists = append(ob.freeLists, fk)
-		ob.freeIndex.put(fk, i)
+		ob.freeIndex.Put(fk, i)
 	}
 	x.free = i
 	return ob.intern(x), true

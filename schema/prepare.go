@@ -20,7 +20,7 @@ type preparer struct {
 	frames  *frameTable
 
 	tables       *tokens.Tables // of the vocabulary that Prepare was called with
-	closerGroups memo[groupKey, []closerGroup]
+	closerGroups logic.Memo[groupKey, []closerGroup]
 }
 
 func newPreparer(b *base, sets *keySets, ts *texts, keys *keyAutomaton, obj *objects, next *nextKeys, frames *frameTable) *preparer {

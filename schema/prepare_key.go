@@ -32,7 +32,7 @@ func (pr *preparer) keyExits(k frameKey, t *tokens.Closers, p *decoder.Prepared)
 	groups, ok := pr.closerGroups[at]
 	if !ok {
 		groups = pr.groupClosers(k.b, t)
-		pr.closerGroups.put(at, groups)
+		pr.closerGroups.Put(at, groups)
 	}
 	pending := pr.objects.states.Keys[k.a].pending
 	for _, g := range groups {

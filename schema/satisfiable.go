@@ -92,7 +92,7 @@ func (sv *solver) satisfiable(g logic.Goal) bool {
 	since := sv.guesses
 	ok := false
 	for _, t := range [...]jtype{jScalar, jString, jNumber, jArray, jObject} {
-		if sv.viewSatisfiable(t, sv.views.of(g, t)) {
+		if sv.hasValue(g, t, sv.views.of(g, t)) {
 			ok = true
 			break
 		}
@@ -108,6 +108,15 @@ func (sv *solver) satisfiable(g logic.Goal) bool {
 		sv.guesses.goals = 0
 	}
 	return ok
+}
+
+// hasValue is viewSatisfiable for the view of a goal that is being decided. The outermost
+// one is probably entered next, so its object gets its initial state.
+func (sv *solver) hasValue(g logic.Goal, t jtype, v int32) bool {
+	if t == jObject && sv.deciding == 1 && v != int32(logic.Yes) && !sv.opt.Closed && sv.goals.Info[g].Kind == logic.OfNode {
+		return sv.objects.start(g) >= 0
+	}
+	return sv.viewSatisfiable(t, v)
 }
 
 // quickProductive recognises schemas that obviously have values, so that large

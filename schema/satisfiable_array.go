@@ -274,7 +274,7 @@ func (ar *arrays) attainable(list int32) int {
 	firm := ar.firm(since, n >= 0)
 	for _, at := range slices.Backward(lists) {
 		if n++; firm {
-			ar.attained.put(at, n)
+			ar.attained.Put(at, n)
 		}
 	}
 	return n

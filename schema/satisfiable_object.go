@@ -82,7 +82,7 @@ func (ob *objects) likely(x *objState, f logic.Form, must []uint64) bool {
 	if !one || info.Lit.Goal != logic.Always {
 		return false
 	}
-	i, known := uni.index[name]
+	i, known := uni.find(name)
 	return known && must[i>>6]>>(i&63)&1 != 0
 }
 
@@ -230,7 +230,7 @@ func (ob *objects) fulfil(x *objState, lits []logic.Lit, can func(logic.Goal) bo
 				p.other = append(p.other, l)
 				continue
 			}
-			i := uni.index[name]
+			i := uni.at(name)
 			if ob.isUsed(x, i) {
 				return nil, false
 			}
@@ -270,7 +270,7 @@ func (p *placer) admits(l logic.Lit) (ok, sure bool) {
 	if !one {
 		return false, false
 	}
-	i := p.uni.index[name]
+	i := p.uni.at(name)
 	switch has := p.must[i>>6]>>(i&63)&1 != 0; {
 	case has:
 	case l.Kind == logic.AllKeys:
@@ -362,7 +362,7 @@ func (p *placer) holdsLit(l logic.Lit) bool {
 	}
 	set := &p.objects.sets.list[l.A]
 	if name, one := set.single(); one {
-		i := p.uni.index[name]
+		i := p.uni.at(name)
 		if p.must[i>>6]>>(i&63)&1 == 0 {
 			return l.Kind == logic.AllKeys
 		}

@@ -14,11 +14,11 @@ import (
 type numbers struct {
 	*base
 	decimals     []number.Decimal
-	decimalIndex memo[string, int32]
+	decimalIndex logic.Memo[string, int32]
 	sets         logic.Lists
-	automata     memo[logic.Form, []*number.Automaton]
+	automata     logic.Memo[logic.Form, []*number.Automaton]
 	list         []*number.Automaton
-	index        memo[*number.Automaton, int32]
+	index        logic.Memo[*number.Automaton, int32]
 }
 
 func newNumbers(b *base) *numbers {
@@ -32,7 +32,7 @@ func (ns *numbers) decimal(x number.Decimal) int32 {
 	}
 	i := int32(len(ns.decimals))
 	ns.decimals = append(ns.decimals, x)
-	ns.decimalIndex.put(key, i)
+	ns.decimalIndex.Put(key, i)
 	return i
 }
 
@@ -65,7 +65,7 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 	if !ok {
 		ns.limit("steps", ns.opt.Limits.Steps)
 	}
-	ns.automata.put(f, list)
+	ns.automata.Put(f, list)
 	return list
 }
 
@@ -144,7 +144,7 @@ func (ns *numbers) id(a *number.Automaton) int32 {
 	}
 	i := int32(len(ns.list))
 	ns.list = append(ns.list, a)
-	ns.index.put(a, i)
+	ns.index.Put(a, i)
 	return i
 }
 
@@ -153,8 +153,8 @@ type texts struct {
 	*base
 	views    *views
 	machines []*regular.Machine
-	index    memo[*regular.Machine, int32]
-	byGoal   memo[logic.Goal, int32] // machine of a goal's strings, -1: none
+	index    logic.Memo[*regular.Machine, int32]
+	byGoal   logic.Memo[logic.Goal, int32] // machine of a goal's strings, -1: none
 }
 
 func newTexts(b *base, vs *views) *texts {
@@ -173,7 +173,7 @@ func (ts *texts) of(g logic.Goal) int32 {
 			i = ts.id(m)
 		}
 	}
-	ts.byGoal.put(g, i)
+	ts.byGoal.Put(g, i)
 	return i
 }
 
@@ -183,6 +183,6 @@ func (ts *texts) id(m *regular.Machine) int32 {
 	}
 	i := int32(len(ts.machines))
 	ts.machines = append(ts.machines, m)
-	ts.index.put(m, i)
+	ts.index.Put(m, i)
 	return i
 }

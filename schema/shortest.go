@@ -47,9 +47,9 @@ type shortest struct {
 	next    *nextKeys
 	arrays  *arrays
 
-	known memo[logic.Goal, *shortValue]
-	ends  memo[int32, *objectEnd] // by object state
-	lists memo[logic.Form, shortItems]
+	known logic.Memo[logic.Goal, *shortValue]
+	ends  logic.Memo[int32, *objectEnd] // by object state
+	lists logic.Memo[logic.Form, shortItems]
 	cuts  int // how often a shortest value was needed while it was being computed
 }
 
@@ -69,11 +69,11 @@ func (sh *shortest) value(g logic.Goal) *shortValue {
 	}
 	if g == logic.Always {
 		f := &shortValue{size: 1, scalar: "0"}
-		sh.known.put(g, f)
+		sh.known.Put(g, f)
 		return f
 	}
 	sh.goals.Meter.Step(8)
-	sh.known.put(g, unfinished)
+	sh.known.Put(g, unfinished)
 	best := &shortValue{size: noValue}
 	scalar := func(text string) {
 		if len(text) < best.size {
@@ -122,7 +122,7 @@ func (sh *shortest) value(g logic.Goal) *shortValue {
 	if best.size == noValue {
 		delete(sh.known, g)
 	} else {
-		sh.known.put(g, best)
+		sh.known.Put(g, best)
 	}
 	return best
 }
@@ -178,7 +178,7 @@ func (sh *shortest) array(state int32) ([]logic.Goal, int) {
 					on[i].size--
 				}
 				if !unique && sh.cuts == cuts { // the rest of a shortest path is a shortest one too
-					sh.lists.put(sh.arrays.states[on[i].state].f, shortItems{items[i:], on[i].size, true})
+					sh.lists.Put(sh.arrays.states[on[i].state].f, shortItems{items[i:], on[i].size, true})
 				}
 			}
 			return items, on[0].size
@@ -248,7 +248,7 @@ func (sh *shortest) leastItems(f logic.Form) ([]logic.Goal, int, bool) {
 		best.known = false
 	}
 	if sh.cuts == cuts {
-		sh.lists.put(f, best)
+		sh.lists.Put(f, best)
 	}
 	return best.items, best.size, best.known
 }

@@ -24,7 +24,7 @@ func (sh *shortest) object(state int32, first bool) ([]shortMember, int) {
 		x := sh.objects.states.Keys[state]
 		w = sh.objectEnd(state, []*partialEnd{{x: &x, first: -1, todo: []logic.Form{x.dyn}}})
 		if sh.cuts == cuts {
-			sh.ends.put(state, w)
+			sh.ends.Put(state, w)
 		}
 	}
 	if first && len(w.members) > 0 && w.size != noValue {

@@ -80,16 +80,6 @@ func (vs *views) and(t jtype, a, b int32) int32 {
 	return int32(vs.forms.And(logic.Form(a), logic.Form(b)))
 }
 
-func (vs *views) or(t jtype, a, b int32) int32 {
-	switch t {
-	case jScalar:
-		return a | b
-	case jString:
-		return int32(vs.lang.Or(regular.Expr(a), regular.Expr(b)))
-	}
-	return int32(vs.forms.Or(logic.Form(a), logic.Form(b)))
-}
-
 func (vs *views) not(t jtype, a int32) int32 {
 	switch t {
 	case jScalar:
@@ -313,10 +303,10 @@ func (vs *views) applicators(n *syntax.Node, a *syntax.Applicators, scope int32,
 	if a.If != nil && (a.Then != nil || a.Else != nil) {
 		when := vs.of(vs.sub(a.If, scope), t)
 		if a.Then != nil {
-			list = append(list, vs.or(t, vs.not(t, when), vs.of(vs.sub(a.Then, scope), t)))
+			list = append(list, vs.orAll(t, []int32{vs.not(t, when), vs.of(vs.sub(a.Then, scope), t)}))
 		}
 		if a.Else != nil {
-			list = append(list, vs.or(t, when, vs.of(vs.sub(a.Else, scope), t)))
+			list = append(list, vs.orAll(t, []int32{when, vs.of(vs.sub(a.Else, scope), t)}))
 		}
 	}
 	if a.Ref != nil && a.Ref.Target != nil {

@@ -1,8 +1,11 @@
 package jsondoc
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash/maphash"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,15 +141,33 @@ func (p *parser) what() string {
 	return strconv.QuoteRune(r)
 }
 
+// space skips whitespace.
 func (p *parser) space() {
-	for p.pos < len(p.src) {
-		switch p.src[p.pos] {
-		case ' ', '\t', '\n', '\r':
-			p.pos++
+	if p.pos < len(p.src) && p.src[p.pos] <= ' ' {
+		p.spaces()
+	}
+}
+
+func (p *parser) spaces() {
+	src, i := p.src, p.pos
+	for i < len(src) {
+		switch src[i] {
+		case ' ':
+			// Indentation has many.
+			for i+8 <= len(src) && src[i:i+8] == "        " {
+				i += 8
+			}
+			for i < len(src) && src[i] == ' ' {
+				i++
+			}
+		case '\t', '\n', '\r':
+			i++
 		default:
+			p.pos = i
 			return
 		}
 	}
+	p.pos = i
 }
 
 func (p *parser) new(k Kind) *Value {
@@ -238,16 +259,19 @@ func (p *parser) number() (*Value, error) {
 func (p *parser) string() (string, error) {
 	p.pos++
 	start := p.pos
-	if n := strings.IndexByte(p.src[start:], '"'); n >= 0 {
-		s := p.src[start : start+n]
-		odd := unusual(s)
-		if odd == n || s[odd] >= utf8.RuneSelf && !strings.ContainsFunc(s[odd:], special) {
-			p.pos += n + 1
-			return s, nil
+	rest := p.src[start:]
+	n := unusual(rest)
+	if n < len(rest) && rest[n] >= utf8.RuneSelf {
+		if end := strings.IndexByte(rest[n:], '"'); end >= 0 && !strings.ContainsFunc(rest[n:n+end], special) {
+			n += end
 		}
-		p.pos += odd
 	}
-	buf := []byte(p.src[start:p.pos])
+	if n < len(rest) && rest[n] == '"' {
+		p.pos += n + 1
+		return rest[:n], nil
+	}
+	p.pos += n
+	buf := []byte(rest[:n])
 	for p.pos < len(p.src) {
 		switch c := p.src[p.pos]; {
 		case c == '"':
@@ -278,21 +302,23 @@ func (p *parser) string() (string, error) {
 // special reports characters that can't stand for themselves in a string literal.
 func special(r rune) bool { return r < 0x20 || r == '\\' || r == utf8.RuneError }
 
-// unusual returns the index of the first byte of s that is a backslash, a control
-// character or beyond ASCII, or its length.
+// unusual returns the index of the first byte of s that is a quote, a backslash, a
+// control character or beyond ASCII, or its length.
 func unusual(s string) int {
 	const ones = 0x0101010101010101
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
 		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		slash := w ^ ones*'\\'
-		if (w|(w-ones*0x20)|(slash-ones))&(ones*0x80) != 0 {
-			break
+		// The lowest byte whose highest bit comes out set is the first one; a carry can set
+		// those of bytes after it.
+		quote, slash := w^ones*'"', w^ones*'\\'
+		if odd := (w | (w - ones*0x20) | (quote - ones) | (slash - ones)) & (ones * 0x80); odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
 		}
 	}
 	for ; i < len(s); i++ {
-		if c := s[i]; c == '\\' || c < 0x20 || c >= utf8.RuneSelf {
+		if c := s[i]; c == '"' || c == '\\' || c < 0x20 || c >= utf8.RuneSelf {
 			break
 		}
 	}
@@ -610,6 +636,26 @@ func sortedMembers(list []Member) []Member {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
 	return list
+}
+
+// Digest returns the SHA-256 of a document without whitespace between its tokens.
+func Digest(src string) string {
+	out := make([]byte, 0, len(src))
+	inString := false
+	from := 0
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case !inString && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
+			out = append(out, src[from:i]...)
+			from = i + 1
+		}
+	}
+	sum := sha256.Sum256(append(out, src[from:]...))
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // LastString returns the decoded contents of the unterminated string literal at the

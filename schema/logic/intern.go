@@ -110,3 +110,39 @@ func (t *Lists) Number(list []int32) int32 {
 	}
 	return id
 }
+
+// A Memo is a map that is made with its first entry: most schemas need few of their maps, and
+// making all of them would take a good part of the time to compile a small one.
+type Memo[K comparable, V any] map[K]V
+
+// Put sets an entry.
+func (m *Memo[K, V]) Put(key K, value V) {
+	if *m == nil {
+		*m = Memo[K, V]{}
+	}
+	(*m)[key] = value
+}
+
+// Marks is a set of small numbers that is emptied at once. It has to be before it is used.
+type Marks struct {
+	in  []int32 // the turn in which a number was added
+	now int32
+}
+
+// Reset empties the set.
+func (m *Marks) Reset() { m.now++ }
+
+// Has reports whether x is in the set.
+func (m *Marks) Has(x int32) bool { return int(x) < len(m.in) && m.in[x] == m.now }
+
+// Add adds x and reports whether it is new.
+func (m *Marks) Add(x int32) bool {
+	if n := int(x) + 1 - len(m.in); n > 0 {
+		m.in = append(m.in, make([]int32, n)...)
+	}
+	if m.in[x] == m.now {
+		return false
+	}
+	m.in[x] = m.now
+	return true
+}

@@ -42,8 +42,16 @@ func (d *Document) unknown(n *Node, key string, v *jsondoc.Value) {
 	if key == "description" || key == "title" || known[key] || strings.HasPrefix(key, "x-") {
 		return
 	}
+	if key == "" {
+		return
+	}
+	at := &d.strange[hashOf(key)%uint(len(d.strange))]
+	if *at == key {
+		return
+	}
 	hint := similar(key, Assertions)
 	if hint == "" {
+		*at = key
 		return
 	}
 	issue := d.Locate(Issue{

@@ -25,6 +25,7 @@ type Document struct {
 	Dynamic  bool                                         // $dynamicRef or $recursiveRef is used
 	Enforced []string
 	recent   [32]string // keywords in Enforced, by a hash
+	strange  [8]string  // unknown keywords that resemble none, by a hash
 
 	Invalid     []Issue
 	Unsupported []Issue
@@ -236,7 +237,7 @@ func ReadJSON(src string, depth int) (*jsondoc.Value, error) {
 
 // used records an enforced keyword.
 func (d *Document) used(keyword string) {
-	at := &d.recent[(5*len(keyword)+int(keyword[0])+3*int(keyword[len(keyword)-1]))%len(d.recent)]
+	at := &d.recent[hashOf(keyword)%uint(len(d.recent))]
 	if *at == keyword {
 		return
 	}
@@ -244,6 +245,11 @@ func (d *Document) used(keyword string) {
 	if !slices.Contains(d.Enforced, keyword) {
 		d.Enforced = append(d.Enforced, keyword)
 	}
+}
+
+// hashOf returns a hash of a keyword.
+func hashOf(keyword string) uint {
+	return 5*uint(len(keyword)) + uint(keyword[0]) + 3*uint(keyword[len(keyword)-1])
 }
 
 // sub reads a schema that is the value of a keyword.
