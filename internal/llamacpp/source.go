@@ -48,7 +48,7 @@ func (t *tree) source() (build, error) {
 			"-DGGML_NATIVE=ON", "-DLLAMA_BUILD_COMMON=OFF", "-DLLAMA_BUILD_TOOLS=OFF",
 		}, cmakeFlags()...)
 		out := filepath.Join(tmp, "out")
-		if err := cmake(src, out, "llama", flags...); err != nil {
+		if err := cmake(src, out, "llama", t.amx(), flags...); err != nil {
 			return err
 		}
 		libs, err := libraries(filepath.Join(out, "bin"))
@@ -71,8 +71,17 @@ func (t *tree) source() (build, error) {
 	return t.shared(dir), writeBuildHeader(dir, t.lock.LlamaCPP, filepath.Join(dir, "lib"))
 }
 
-// cmake configures the sources in src and builds one target in out.
-func cmake(src, out, target string, flags ...string) error {
+// amx returns the compiler flags that keep GCC from breaking code for AMX.
+func (t *tree) amx() string {
+	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" {
+		return ""
+	}
+	return "-include " + quote(filepath.Join(t.root, "backend", "llama", "amx.h"))
+}
+
+// cmake configures the sources in src and builds one target in out. C++ is compiled
+// with cxx, besides the flags in CXXFLAGS.
+func cmake(src, out, target, cxx string, flags ...string) error {
 	args := append([]string{
 		"-S", src, "-B", out, "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON",
 		"-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", "-DCMAKE_INSTALL_RPATH=" + origin(),
@@ -85,6 +94,7 @@ func cmake(src, out, target string, flags ...string) error {
 	for _, step := range [][]string{args, {"--build", out, "--target", target, "--parallel", fmt.Sprint(runtime.NumCPU())}} {
 		cmd := exec.Command("cmake", step...)
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+		cmd.Env = append(os.Environ(), "CXXFLAGS="+join(os.Getenv("CXXFLAGS"), cxx))
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("cmake: %w", err)
 		}
@@ -120,7 +130,7 @@ func (t *tree) gpuFromSource(kind, lib string) error {
 		"-DGGML_" + strings.ToUpper(kind) + "=ON",
 	}, cmakeFlags()...)
 	out := filepath.Join(src, "out")
-	if err := cmake(src, out, "ggml-"+kind, flags...); err != nil {
+	if err := cmake(src, out, "ggml-"+kind, "", flags...); err != nil {
 		return err
 	}
 	found, _ := filepath.Glob(filepath.Join(out, "bin", "libggml-"+kind+".*"))
@@ -163,7 +173,7 @@ func (t *tree) module() (build, error) {
 		// packages omit the folder amx.
 		cppflags: fmt.Sprintf("-I%s -I%s -I%s -I%s -DGGML_USE_CPU_REPACK", filepath.Join(dir, "llama", "llama.cpp", "include"),
 			filepath.Join(ggml, "include"), filepath.Join(ggml, "src"), filepath.Join(ggml, "src", "ggml-cpu")),
-		cflags:   join(moduleFlags(), "-w"),
+		cflags:   join(join(moduleFlags(), t.amx()), "-w"),
 		licences: licences(dir),
 		version:  "of " + oldModule,
 	}, nil
