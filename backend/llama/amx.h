@@ -1,11 +1,11 @@
-// Included before all C++ of llama.cpp that is compiled here (-include), for the sake of CPUs
+// Included before all C and C++ of llama.cpp that is compiled here (-include), for the sake of CPUs
 // with AMX.
 //
 // GCC before 11.5, 12.4 and 13.3 doesn't know that _tile_loadconfig reads all 64 bytes of its
 // argument (GCC's bug 114098): it drops the stores to all but the first eight, no tile has a
-// shape, and ggml's first use of one ends the program with SIGILL. Nor does any release know what
-// _tile_loadd reads, so that stores to a buffer may be moved past it or dropped.
-#if defined(__AMX_TILE__) && defined(__GNUC__) && !defined(__clang__)
+// shape, and ggml's first use of one ends the program with SIGILL. Its macros for _tile_loadd don't
+// say what is read either, so that stores to a buffer may be moved past them or dropped.
+#if defined(__AMX_TILE__) && defined(__GNUC__) && !defined(__clang__) && !defined(__ASSEMBLER__)
 
 #include <immintrin.h>
 
