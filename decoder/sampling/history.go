@@ -5,9 +5,9 @@ package sampling
 type history struct {
 	slot   map[int32]int32 // token → position in seen
 	seen   []tally
-	window []int32 // ring of the latest tokens; nil when the window is unbounded
-	next   int     // position in window that the next token takes
-	full   bool
+	lastN  int     // length of the window; 0 or less: unbounded
+	window []int32 // the latest tokens: grows to lastN, which a request may set to billions, then a ring
+	next   int     // position in the ring that the next token takes
 }
 
 type tally struct {
@@ -17,11 +17,7 @@ type tally struct {
 }
 
 func newHistory(lastN int) *history {
-	h := &history{slot: make(map[int32]int32)}
-	if lastN > 0 {
-		h.window = make([]int32, lastN)
-	}
-	return h
+	return &history{slot: make(map[int32]int32), lastN: lastN}
 }
 
 // add records one token, of the prompt or generated.
@@ -31,16 +27,16 @@ func (h *history) add(tok int32, generated bool) {
 	if generated {
 		t.generated++
 	}
-	if h.window == nil {
+	if h.lastN <= 0 {
 		return
 	}
-	if h.full {
-		h.tally(h.window[h.next]).recent--
+	if len(h.window) < h.lastN {
+		h.window = append(h.window, tok)
+		return
 	}
+	h.tally(h.window[h.next]).recent--
 	h.window[h.next] = tok
-	if h.next++; h.next == len(h.window) {
-		h.next, h.full = 0, true
-	}
+	h.next = (h.next + 1) % h.lastN
 }
 
 func (h *history) tally(tok int32) *tally {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -403,6 +404,24 @@ var benchOptions = []struct {
 	{"min-p", Options{Temperature: 0.8, MinP: 0.05}},
 	{"typical", Options{Temperature: 0.8, TypicalP: 0.9}},
 	{"penalties", Options{Temperature: 0.8, TopK: 40, RepeatPenalty: 1.1, FrequencyPenalty: 0.1}},
+}
+
+// TestLargestWindow checks that a window takes the memory of the tokens in it, not that of its length,
+// which a request may set to anything.
+func TestLargestWindow(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 10 {
+		s, err := New(Options{Temperature: 1, RepeatPenalty: 1.3, RepeatLastN: math.MaxInt32, DRYMultiplier: 1, DRYBase: 1.75, DRYAllowedLength: math.MaxInt32, DRYLastN: math.MaxInt32}, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Prompt([]int32{1, 2, 3})
+	}
+	runtime.ReadMemStats(&after)
+	if held := after.TotalAlloc - before.TotalAlloc; held > 1<<20 {
+		t.Errorf("ten samplers took %d bytes", held)
+	}
 }
 
 func TestNoAllocations(t *testing.T) {
