@@ -45,7 +45,7 @@ type Tables struct {
 	digits  map[digitKey]NumberTokens
 	runs    map[int16]BlankTokens
 	bytes   int
-	scratch []walkState
+	scratch []trieState
 	found   []int32
 	infos   infoTable
 }

@@ -10,13 +10,11 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// walkState is a position in a walk through the trie of plain tokens.
+// walkState is a position in a text, between bytes.
 type walkState struct {
-	q     regular.State
-	rune  rune
-	more  int8      // missing bytes of the current character
-	whole bool      // q is the state after the current character already
-	at    *walkInfo // the information on q; nil until needed
+	q    regular.State
+	rune rune
+	more int8 // missing bytes of the current character
 }
 
 // walkInfo is the information on a state that a walk needs.
@@ -104,76 +102,93 @@ const mostCharacters = 48
 // language alive. The slice is valid until the next call.
 func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Machine, q regular.State, all vocab.Bitset) []int32 {
 	if t.scratch == nil {
-		t.scratch = make([]walkState, t.Strings.PlainTrie.Depth+1)
+		t.scratch = make([]trieState, t.Strings.PlainTrie.Depth+1)
 		t.found = make([]int32, 0, t.Vocab.Len())
 	}
 	states := t.scratch
-	states[0] = walkState{q: q}
+	states[0] = trieState{at: t.info(m, q)}
 	list := t.found[:0]
 	nodes := trie.Nodes
-	for i := 0; i < trie.Len(); {
+	for i, end := int32(0), int32(trie.Len()); i < end; {
 		n := &nodes[i]
 		above := &states[n.Depth-1]
-		at := *above
-		switch b := n.Byte; {
-		case at.more > 0:
-			at.rune = at.rune<<6 | rune(b&0x3F)
-			if at.more--; at.more == 0 && !at.whole {
-				at.q, at.at = m.Step(at.q, at.rune), nil
-			}
-		default:
-			if at.at == nil {
-				above.at = t.info(m, at.q)
-				at.at = above.at
-			}
-			next := at.at.beyond
-			if b < utf8.RuneSelf {
-				next = at.at.table[b]
-			} else {
-				n, bits := spelling.LeadByte(b)
-				at.rune, at.more, at.whole = rune(bits), int8(n), at.at.alike
-				if !at.whole {
-					break
-				}
-			}
-			if next != at.q {
-				at.q, at.at = next, nil
+		at, next := above.at, regular.Dead
+		if b := n.Byte; above.more == 0 && b < utf8.RuneSelf {
+			next = at.table[b]
+		} else {
+			states[n.Depth] = above.within(m, b, &next)
+			if next != regular.Dead && states[n.Depth].more > 0 {
+				i++
+				continue
 			}
 		}
-		if at.q == regular.Dead {
+		if next == regular.Dead {
 			if all != nil {
 				for _, tok := range trie.Tokens[n.First:nodes[n.End].First] {
 					all.Clear(tok)
 				}
 			}
-			i = int(n.End)
+			i = n.End
 			continue
 		}
-		if n.End > int32(i)+1 && at.more == 0 {
-			if at.at == nil {
-				at.at = t.info(m, at.q)
+		if n.End > i+1 {
+			if next != at.q {
+				at = t.info(m, next)
 			}
-			if !at.at.looked && n.End-int32(i) > smallTree {
-				at.at.look(m)
+			if !at.looked && n.End-i > smallTree {
+				at.look(m)
 			}
-			if s := &below[i]; at.at.looked && s.Low&^at.at.low == 0 && s.High&^at.at.high == 0 && s.Wide&^at.at.wide == 0 && s.Height <= at.at.most {
+			if at.looked && at.covers(&below[i]) {
 				if all == nil {
 					list = append(list, trie.Tokens[n.First:nodes[n.End].First]...)
 				}
-				i = int(n.End)
+				i = n.End
 				continue
 			}
+			below := &states[n.Depth]
+			below.at, below.more = at, 0
 		}
-		if n.End > int32(i)+1 {
-			states[n.Depth] = at
-		}
-		if first, last := n.First, nodes[i+1].First; first != last && all == nil {
-			list = append(list, trie.Tokens[first:last]...)
+		if all == nil {
+			list = append(list, trie.Tokens[n.First:nodes[i+1].First]...)
 		}
 		i++
 	}
 	t.found = list
 	return list
+}
+
+// trieState is a position in a walk through the trie of plain tokens.
+type trieState struct {
+	at    *walkInfo // on the state before the current character
+	rune  rune      // of the bytes read so far
+	more  int8      // missing bytes of the current character; 0: it has not begun
+	whole bool      // all characters that aren't ASCII lead to the same state
+}
+
+// within returns the position after one more byte of a character that isn't ASCII. to is the
+// state after the character or, if that isn't known yet, the one before it.
+func (s *trieState) within(m *regular.Machine, b byte, to *regular.State) trieState {
+	next := *s
+	if s.more > 0 {
+		next.rune, next.more = s.rune<<6|rune(b&0x3F), s.more-1
+	} else {
+		n, bits := spelling.LeadByte(b)
+		next.rune, next.more, next.whole = rune(bits), int8(n), s.at.alike
+	}
+	switch {
+	case next.whole:
+		*to = s.at.beyond
+	case next.more > 0:
+		*to = s.at.q
+	default:
+		*to = m.Step(s.at.q, next.rune)
+	}
+	return next
+}
+
+// covers reports whether every text below a node of the trie keeps the language alive.
+func (i *walkInfo) covers(s *vocab.Subtree) bool {
+	return s.Low&^i.low == 0 && s.High&^i.high == 0 && s.Wide&^i.wide == 0 && s.Height <= i.most
 }
 
 // smallTree is the number of nodes up to which visiting a subtree costs less
