@@ -81,13 +81,17 @@ func withVariables(flags *pflag.FlagSet) *pflag.FlagSet {
 		if f.Name != "help" && f.Name != "version" {
 			shown.Usage += " [" + config.Variable(f.Name) + "]"
 		}
-		if shown.DefValue == "[]" {
-			shown.DefValue = "" // a list that is empty; pflag knows that of some types only
+		if shown.DefValue == "[]" || strings.Contains(f.Usage, "(default") {
+			shown.Value, shown.DefValue = noDefault{f.Value}, ""
 		}
 		out.AddFlag(&shown)
 	})
 	return out
 }
+
+// noDefault is a value whose help shows no default: pflag takes an empty text for none only in
+// values whose type it doesn't know.
+type noDefault struct{ pflag.Value }
 
 func newConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{

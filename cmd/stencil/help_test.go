@@ -61,6 +61,19 @@ func TestFlagHelp(t *testing.T) {
 	}
 }
 
+// TestShownDefaults checks that the help of each flag shows one default at most, and no empty one.
+func TestShownDefaults(t *testing.T) {
+	eachCommand(func(cmd *cobra.Command) {
+		var b strings.Builder
+		writeFlags(&b, withVariables(cmd.LocalFlags()))
+		for line := range strings.Lines(b.String()) {
+			if strings.Count(line, "(default") > 1 || strings.Contains(line, "(default )") {
+				t.Errorf("%s: %s", cmd.CommandPath(), line)
+			}
+		}
+	})
+}
+
 // TestDangling checks that the pattern finds the help texts that it was written for.
 func TestDangling(t *testing.T) {
 	for text, want := range map[string]bool{

@@ -67,13 +67,13 @@ func newServeCommand() *cobra.Command {
 		Long: `Serve a model over HTTP, with stencil's own API and those of OpenAI, Anthropic
 and Ollama.
 
-llama-server's options are taken too where there is something that corresponds to
-them, and its variables, LLAMA_ARG_…; others are errors that say what there is
-instead.
+MODEL is the same as --model. Without either, the small bundled model is served,
+which extracts fields from short texts, classifies them and can do nothing else.
+With --upstream, a model behind an OpenAI-compatible API is served, together with
+that of --model if both are given.
 
-MODEL is the same as --model. Without either, the small bundled model is served: it extracts fields from
-short texts and does nothing else. With --upstream, a model behind an
-OpenAI-compatible API is served, together with that of --model if both are given.`,
+llama-server's options and variables (LLAMA_ARG_…) are accepted where stencil has a
+counterpart; the error for any other says what there is instead.`,
 		Example: `  stencil serve
   stencil serve llama-3.2-3b-q4_k_m.gguf --parallel 8 --context 32768`,
 		ValidArgsFunction: modelName,
@@ -81,6 +81,7 @@ OpenAI-compatible API is served, together with that of --model if both are given
 		RunE:              func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
+	f.model.register(flags)
 	flags.BoolVar(&f.server.StrictModels, "strict-model-names", false, "refuse requests for models that are not served, with one model too")
 	flags.StringSliceVar(&f.alias, "alias", nil, "names of the model; the first in the alphabet is listed (default: the file's name)")
 	flags.StringSliceVar(&f.tags, "tags", nil, "tags of the model, shown in lists of models")
@@ -89,7 +90,6 @@ OpenAI-compatible API is served, together with that of --model if both are given
 	f.defaults.Chat(flags)
 	f.hub.register(flags)
 	group(flags, "Model")
-	f.model.register(flags)
 	f.prompts.register(flags, &f.engine)
 	flags.Int64Var(&f.server.MemoryLimit, "memory-limit", 0, "memory for request bodies and constraints, in bytes (default: half of what is free, up to 8 GiB)")
 	group(flags, "Context and memory")
