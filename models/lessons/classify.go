@@ -87,9 +87,9 @@ func (g *gen) compound(names, nouns []string) string {
 }
 
 var (
-	ticketNouns  = words("issue question problem request team matter ticket topic support case department related")
-	levelNouns   = words("priority urgency level importance ticket case")
-	feelingNouns = words("review feedback opinion tone mood experience sentiment comment customer")
+	ticketNouns  = embeddedWords("tickets.nouns")
+	levelNouns   = embeddedWords("urgencies.nouns")
+	feelingNouns = embeddedWords("feelings.nouns")
 )
 
 func tickets(g *gen) Lesson {
@@ -118,15 +118,15 @@ func tickets(g *gen) Lesson {
 	}
 	if g.chance(0.4) {
 		said = append([]string{strings.ReplaceAll(g.say(embedded("tickets.greeting")), "{name}", customer)}, said...)
-		asked = append(asked, property{key: g.style.key(g.named(words("customer name customer_name from sender sender_name customer_full_name client client_name requester submitted_by written_by contact_name reporter full_name author"))), schema: plain("string"), value: quote(customer)})
+		asked = append(asked, property{key: g.style.key(g.named(embeddedWords("tickets.customer.keys"))), schema: plain("string"), value: quote(customer)})
 	}
 	if g.chance(0.25) {
 		said = append(said, strings.ReplaceAll(g.say(embedded("tickets.order")), "{id}", order))
-		asked = append(asked, property{key: g.style.key(g.named(words("order_id order_number reference ticket_id order_no order_reference reference_number order_code case_number order_ref"))), schema: plain("string"), value: quote(order)})
+		asked = append(asked, property{key: g.style.key(g.named(embeddedWords("tickets.order.keys"))), schema: plain("string"), value: quote(order)})
 	}
 	if g.chance(0.2) {
 		said = append(said, strings.ReplaceAll(g.say(embedded("tickets.reply")), "{email}", email))
-		asked = append(asked, property{key: g.style.key(g.named(words("email reply_to email_address contact_email sender_email customer_email reply_address mail email_addr"))), schema: plain("string"), value: quote(email)})
+		asked = append(asked, property{key: g.style.key(g.named(embeddedWords("tickets.email.keys"))), schema: plain("string"), value: quote(email)})
 	}
 	if g.chance(0.4) {
 		said = append(said, g.say(embedded("tickets.closing")))
@@ -212,12 +212,12 @@ func sentiment(g *gen) Lesson {
 		if strings.HasSuffix(said[0], p) { // otherwise the end of its name would be ambiguous
 			said[0] += g.of([]string{".", "\n", ";", " -"})
 		}
-		asked = append(asked, property{key: g.style.key(g.named(words("product item subject about product_name reviewed_product article item_name reviewed_item bought purchased_product"))), schema: plain("string"), value: quote(p)})
+		asked = append(asked, property{key: g.style.key(g.named(embeddedWords("reviews.product.keys"))), schema: plain("string"), value: quote(p)})
 	}
 	if g.chance(0.25) {
 		n := g.between(1, 5)
 		said = append(said, strings.ReplaceAll(g.say(embedded("sentiment.stars")), "{n}", strconv.Itoa(n)))
-		asked = append(asked, property{key: g.style.key(g.named(words("stars rating points score star_rating number_of_stars points_given review_score"))), schema: plain("integer"), value: strconv.Itoa(n)})
+		asked = append(asked, property{key: g.style.key(g.named(embeddedWords("reviews.stars.keys"))), schema: plain("integer"), value: strconv.Itoa(n)})
 	}
 	g.mix(asked)
 	return g.put(strings.Join(said, " "), reviewRequests, g.object(asked))

@@ -71,7 +71,7 @@ func Values() []string {
 		}
 	}
 	// Those of these words that rarely start a value.
-	little := words("the a an of and to in is was at for on with by it has are i you my your be we no not do does can have this that from will as or he she who what which where")
+	little := embeddedWords("little")
 	var kept []string
 	for _, w := range out {
 		keep := true

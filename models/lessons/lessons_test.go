@@ -391,16 +391,25 @@ func TestLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := map[string]bool{}
-	name := regexp.MustCompile(`embedded(?:Words)?\("([^"]+)"\)`)
+	name := regexp.MustCompile(`(embedded|embeddedWords|slotOf|factOf)\("([^"]+)"[,)]`)
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range name.FindAllStringSubmatch(string(text), -1) {
-			used[m[1]] = true
-			if len(lines(sections[m[1]])) == 0 {
-				t.Errorf("%s: the list %s is empty or missing", f, m[1])
+			list := []string{m[2]}
+			switch m[1] {
+			case "slotOf":
+				list = []string{m[2] + ".keys", m[2] + ".desc"}
+			case "factOf":
+				list = []string{"facts." + m[2] + ".sentences", "facts." + m[2] + ".open", "facts." + m[2] + ".closed"}
+			}
+			for _, name := range list {
+				used[name] = true
+				if len(lines(sections[name])) == 0 {
+					t.Errorf("%s: the list %s is empty or missing", f, name)
+				}
 			}
 		}
 	}

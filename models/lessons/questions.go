@@ -14,22 +14,11 @@ type fact struct {
 	closed    []string // answered with yes or no
 }
 
-var facts = []fact{
-	{"city", lines("{name} lives in {value}.\n{name} moved to {value}.\nThe home of {name} is {value}.\n{name} has a house in {value}."),
-		lines("Where does {name} live?\nIn which city does {name} live?\nWhich city is the home of {name}?"),
-		lines("Does {name} live in {value}?\nIs {name} living in {value}?")},
-	{"job", lines("{name} is a {value}.\n{name} works as a {value}.\n{name} has become a {value}."),
-		lines("What is the job of {name}?\nWhat does {name} work as?\nWhat does {name} do for a living?"),
-		lines("Is {name} a {value}?\nDoes {name} work as a {value}?")},
-	{"hobby", lines("{name} likes {value}.\n{name} loves {value}.\n{name} spends the evenings on {value}."),
-		lines("What does {name} like?\nWhat is the hobby of {name}?\nWhat does {name} love?"),
-		lines("Does {name} like {value}?\nIs {value} the hobby of {name}?")},
-	{"language", lines("{name} speaks {value}.\n{name} has learnt {value}."),
-		lines("Which language does {name} speak?\nWhat language has {name} learnt?"),
-		lines("Does {name} speak {value}?")},
-	{"thing", lines("{name} bought a {value}.\n{name} ordered a {value}.\n{name} has sold a {value}."),
-		lines("What did {name} buy?\nWhat has {name} bought or sold?"),
-		lines("Is the {value} from {name}?\nDid {name} deal with a {value}?")},
+var facts = []fact{factOf("city"), factOf("job"), factOf("hobby"), factOf("language"), factOf("thing")}
+
+func factOf(slot string) fact {
+	list := "facts." + slot
+	return fact{slot, embedded(list + ".sentences"), embedded(list + ".open"), embedded(list + ".closed")}
 }
 
 func (g *gen) factValue(slot string) string {
