@@ -24,20 +24,21 @@ import (
 
 // excused are prefixes of the reasons that are allowed if CI=true.
 var excused = []string{
-	"there is no lib/",           // GPU back ends, built by make cuda or make vulkan
-	"no python3 with torch",      // a library of 200 MB, for one test of the trainer
-	"the real model Gemma",       // its terms of use have to be accepted
-	"the real model MiniLM",      // converted rather than downloaded
-	"CUDA is where it is",        // machines with a toolkit where a test needs its absence
-	"no pseudo-terminals",        // containers without /dev/ptmx
-	"no symbolic links here",     // file systems without symbolic links
-	"no network namespaces here", // containers that may not create them
-	"the Python libraries are",   // 2.6 GB of frameworks; has its own make target
-	"the site is made and",       // needs a generator from npm; has its own make target
-	"the example of Claude Flow", // likewise
-	"the examples of Python",     // frameworks too; has its own make target
-	"the OpenAPI file is",        // uses a request generator; has its own make target
-	"llama.cpp's source is read", // 37 MB, used by make llama-server-tests
+	"there is no lib/",                    // GPU back ends, built by make cuda or make vulkan
+	"no python3 with torch",               // a library of 200 MB, for one test of the trainer
+	"the real model Gemma",                // its terms of use have to be accepted
+	"the real model MiniLM",               // converted rather than downloaded
+	"CUDA is where it is",                 // machines with a toolkit where a test needs its absence
+	"no pseudo-terminals",                 // containers without /dev/ptmx
+	"no symbolic links here",              // file systems without symbolic links
+	"no network namespaces here",          // containers that may not create them
+	"the Python libraries are",            // 2.6 GB of frameworks; has its own make target
+	"the site is made and",                // needs a generator from npm; has its own make target
+	"the example of Claude Flow",          // likewise
+	"the examples of Python",              // frameworks too; has its own make target
+	"the OpenAPI file is",                 // uses a request generator; has its own make target
+	"node has another version of Unicode", // its tables can't be compared then
+	"llama.cpp's source is read",          // 37 MB, used by make llama-server-tests
 }
 
 func main() {

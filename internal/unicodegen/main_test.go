@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -21,5 +23,27 @@ func TestCommitted(t *testing.T) {
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s is not what the data give: run go generate ./regular ./vocab", name)
 		}
+	}
+}
+
+// TestCommittedEmoji does the same for the tables that come from Node.js.
+func TestCommittedEmoji(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("no node")
+	}
+	want, err := emojiTables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../regular/runes/emoji_tables.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := func(text []byte) string { return strings.Split(string(text), "\n")[1] }
+	if second(got) != second(want) {
+		t.Skipf("node has another version of Unicode: %s, not %s", second(want), second(got))
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("regular/runes/emoji_tables.go is not what the data give: run go generate ./regular/runes")
 	}
 }
