@@ -82,7 +82,7 @@ func keywordLabel(keyword string) string {
 func (s *Server) writeMetrics(*http.Request) (wire.Answer, error) {
 	all, err := s.metrics.all.Gather()
 	if err != nil {
-		s.cfg.Log.Error("some metrics can't be read", slog.Any("error", err))
+		s.cfg.Log.Error("reading metrics failed", slog.Any("error", err))
 	}
 	if s.cfg.LlamaMetrics {
 		return withStart{all, s.metrics.start}, nil

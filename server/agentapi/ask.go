@@ -69,7 +69,7 @@ func (a *asker) Ask(ctx context.Context, q *agent.Question) (*agent.Reply, error
 		case errors.Is(err, engine.ErrClosed):
 			a.giveUp(engine.ErrClosed)
 		case problem.Internal(err):
-			a.api.Log.Error("a question of an agent failed", slog.String("id", wire.NoteOf(a.request.Context()).ID), slog.Int("frame", q.Frame), slog.Any("error", err))
+			a.api.Log.Error("agent question failed", slog.String("id", wire.NoteOf(a.request.Context()).ID), slog.Int("frame", q.Frame), slog.Any("error", err))
 		}
 		return nil, &askError{message: problem.Describe(err).Message, cause: err}
 	}

@@ -124,7 +124,7 @@ func (q *responsesRequest) keep(out *response) error {
 	}
 	reason := strings.TrimPrefix(err.Error(), "stored: ")
 	if !errors.Is(err, stored.ErrTooLarge) {
-		q.log.Error("a response cannot be stored", slog.Any("error", err))
+		q.log.Error("storing a response failed", slog.Any("error", err))
 		reason = "the server's log says why, under this request's id" // and where the file is, which is not for clients
 	}
 	out.Store = false

@@ -366,10 +366,10 @@ func (h *Entry) bring(done chan struct{}) {
 	}
 	log := h.registry.log
 	if err != nil {
-		log.Error("a model can't be loaded", slog.String("model", h.Name), slog.Any("error", err))
+		log.Error("loading a model failed", slog.String("model", h.Name), slog.Any("error", err))
 		err = &loadError{h.Name, err}
 	} else {
-		log.Info("a model is loaded", slog.String("model", h.Name), slog.Duration("took", time.Since(start)))
+		log.Info("model loaded", slog.String("model", h.Name), slog.Duration("took", time.Since(start)))
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -403,7 +403,7 @@ func (h *Entry) release(keep *time.Duration) {
 			return // used again in the meantime
 		}
 		if err := h.unload(); err != nil {
-			h.registry.log.Error("a model can't be unloaded", slog.String("model", h.Name), slog.Any("error", err))
+			h.registry.log.Error("unloading a model failed", slog.String("model", h.Name), slog.Any("error", err))
 		}
 	})
 }
@@ -415,7 +415,7 @@ func (h *Entry) unload() error {
 	}
 	closer := h.close
 	h.current, h.close, h.expires, h.placed = nil, nil, time.Time{}, false
-	h.registry.log.Info("a model is unloaded", slog.String("model", h.Name))
+	h.registry.log.Info("model unloaded", slog.String("model", h.Name))
 	return closer()
 }
 
