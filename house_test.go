@@ -9,8 +9,10 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -428,6 +430,87 @@ func TestImports(t *testing.T) {
 	}
 	for _, permission := range written.unused(seen) {
 		t.Errorf("the architecture allows what is not imported: %s", permission)
+	}
+}
+
+// picture reads the picture of the packages in ARCHITECTURE.md: the row of each package, and what each
+// may import of its own row, along the arrows.
+func picture(text string) (row map[string]int, arrows rules) {
+	row, arrows = map[string]int{}, rules{}
+	// chain reads terms joined by arrows, whose names begin with a prefix, and returns all names.
+	var chain func(at int, prefix, text string) []string
+	chain = func(at int, prefix, text string) (all []string) {
+		var before []string
+		for _, term := range strings.Split(text, " → ") {
+			names := []string{prefix + term}
+			if folder, list, ok := strings.Cut(strings.TrimSuffix(term, "}"), "{"); ok {
+				names = nil
+				for _, one := range strings.Split(list, ", ") {
+					names = append(names, chain(at, prefix+folder, strings.ReplaceAll(one, "→", " → "))...)
+				}
+			}
+			for _, name := range names {
+				row[name] = at
+				if arrows[name] == nil {
+					arrows[name] = map[string]bool{}
+				}
+				for _, b := range before {
+					arrows[b][name] = true
+				}
+			}
+			all, before = append(all, names...), names
+		}
+		return all
+	}
+	_, text, _ = strings.Cut(text, "```\n")
+	text, _, _ = strings.Cut(text, "```")
+	braces := regexp.MustCompile(`\{[^}]*\}`)
+	for at, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		_, line, _ = strings.Cut(line, "  ") // the label
+		line = braces.ReplaceAllStringFunc(line, func(s string) string { return strings.ReplaceAll(s, " → ", "→") })
+		for group := range strings.SplitSeq(line, "   ") {
+			if group = strings.TrimSpace(group); group != "" {
+				chain(at, "", group)
+			}
+		}
+	}
+	return row, arrows
+}
+
+// TestPicture checks that the picture in ARCHITECTURE.md shows each package, and that imports point
+// to lower rows or along arrows.
+func TestPicture(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, arrows := picture(string(text))
+	if err := arrows.follow(); err != nil {
+		t.Fatal(err)
+	}
+	seen := imports(sources(t).all, false)
+	delete(seen, ".")
+	for _, dir := range slices.Sorted(maps.Keys(seen)) {
+		if _, ok := row[dir]; !ok {
+			t.Errorf("the picture lacks %s", dir)
+			continue
+		}
+		for imported := range seen[dir] {
+			own, ok := strings.CutPrefix(imported, modulePath+"/")
+			if at, shown := row[own]; ok && shown && at <= row[dir] && !arrows[dir][own] {
+				t.Errorf("the picture has no arrow from %s to %s", dir, own)
+			}
+		}
+	}
+	for name := range row {
+		if seen[name] == nil {
+			t.Errorf("the picture has %s, which does not exist", name)
+		}
+	}
+
+	row, arrows = picture("x\n```\ntop    a → b/{c → d, e} → f   g\n· low  h\n```\n")
+	if len(row) != 7 || row["b/e"] != 0 || row["h"] != 1 || !arrows["a"]["b/e"] || !arrows["b/c"]["b/d"] || !arrows["b/d"]["f"] || arrows["a"]["g"] {
+		t.Errorf("rows %v, arrows %v", row, arrows)
 	}
 }
 
