@@ -67,6 +67,7 @@ func TestNeed(t *testing.T) {
 		{"the compiler that is set", with(debian, map[string]string{"go": "my-c++ -flag", "my-c++": ""}), []string{"c++"}, nil},
 		{"for back ends", debian, []string{"npm", "cmake", "glslc", "vulkan", "nvcc"},
 			[]string{"apt-get install -y npm", "apt-get install -y cmake", "apt-get install -y glslc", "apt-get install -y libvulkan-dev", "apt-get install -y nvidia-cuda-toolkit"}},
+		{"CUDA on a Mac", mac, []string{"nvcc"}, []string{"no CUDA on macOS", "LLAMA=system"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := os.Stat("/usr/local/cuda/bin/nvcc"); err == nil && strings.Contains(strings.Join(test.ask, " "), "nvcc") {

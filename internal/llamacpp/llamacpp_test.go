@@ -186,6 +186,58 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// standIn puts a shell script in place of a program.
+func standIn(t *testing.T, name, script string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in is a shell script")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// TestReport checks that a failure is explained, whether a program's words were read or shown, and
+// that the status of a command of the user's is passed on.
+func TestReport(t *testing.T) {
+	standIn(t, "npm", "echo no network >&2; exit 7")
+	standIn(t, "pkg-config", "echo no such package >&2; exit 1")
+	_, system := new(tree).system()
+	for _, c := range []struct {
+		err  error
+		code int
+		want string
+	}{
+		{pinned("pkg", "sha512-x").unpack("pkg", t.TempDir()), 1, "no network"},
+		{system, 1, "no such package"},
+		{git("no-such-command"), 1, "no-such-command"},
+		{build{}.run([]string{"sh", "-c", "exit 3"}), 3, ""},
+		{build{}.run([]string{"no-such-program"}), 1, "no-such-program"},
+	} {
+		var said strings.Builder
+		if code := report(&said, c.err); code != c.code || !strings.Contains(said.String(), c.want) || c.want == "" && said.Len() > 0 {
+			t.Errorf("%v: status %d and %q", c.err, code, said.String())
+		}
+	}
+}
+
+// TestSystemTooOld checks that an installed llama.cpp of an older release is refused by name, before
+// the compiler complains.
+func TestSystemTooOld(t *testing.T) {
+	standIn(t, "pkg-config", `case "$1" in
+--modversion) echo 0.4.2 ;;
+--atleast-version=*) exit 1 ;;
+--variable=libdir) echo /opt/lib ;;
+esac
+`)
+	_, err := (&tree{root: t.TempDir()}).system()
+	if err == nil || !strings.Contains(err.Error(), "0.4.2") || !strings.Contains(err.Error(), oldestSystem) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestQuote(t *testing.T) {
 	for _, s := range []string{"", "a b", "it's $HOME `x` \\ \"y\""} {
 		out, err := exec.Command("sh", "-c", "printf %s "+quote(s)).Output()

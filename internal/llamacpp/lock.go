@@ -138,7 +138,7 @@ func (t *tree) unpack(name, dir string) error {
 	defer os.RemoveAll(tmp)
 	say("fetching %s %s", name, t.lock.Packages)
 	// Not in the folder of the module, which could contain settings for npm.
-	cmd := exec.Command("npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", tmp, name+"@"+t.lock.Packages)
+	cmd := exec.Command("npm", "pack", "--loglevel=error", "--ignore-scripts", "--pack-destination", tmp, name+"@"+t.lock.Packages)
 	cmd.Dir = tmp
 	var said strings.Builder
 	cmd.Stderr = &said

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -35,13 +36,18 @@ func main() {
 	}
 	flag.Parse()
 	if err := do(*kind, flag.Args()); err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && len(exit.Stderr) == 0 {
-			os.Exit(exit.ExitCode()) // the command has printed its error
-		}
-		fmt.Fprintln(os.Stderr, "llama.cpp:", err)
-		os.Exit(1)
+		os.Exit(report(os.Stderr, err))
 	}
+}
+
+// report prints an error, unless a command has done so, and returns the exit status.
+func report(w io.Writer, err error) int {
+	var failed commandError
+	if errors.As(err, &failed) {
+		return failed.ExitCode()
+	}
+	fmt.Fprintln(w, "llama.cpp:", err)
+	return 1
 }
 
 func do(kind string, args []string) error {
@@ -125,6 +131,9 @@ func quote(s string) string {
 	return out + "'"
 }
 
+// A commandError is the failure of a command that has printed the reason itself.
+type commandError struct{ *exec.ExitError }
+
 // run runs a command in the build's environment. Signals are left to the command.
 func (b build) run(args []string) error {
 	cmd := exec.Command(args[0], args[1:]...)
@@ -134,7 +143,12 @@ func (b build) run(args []string) error {
 		cmd.Env = append(cmd.Env, p.name+"="+p.value)
 	}
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
-	return cmd.Run()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return commandError{exit}
+	}
+	return err
 }
 
 // A tree is the module's folder and its lock.

@@ -191,6 +191,9 @@ func moduleFlags() string {
 	return "-O3 -march=native"
 }
 
+// oldestSystem is the oldest release that LLAMA=system accepts: earlier libraries don't say their version.
+const oldestSystem = "0.5.0"
+
 // system uses the llama.cpp that pkg-config finds.
 func (t *tree) system() (build, error) {
 	if lacking("pkg-config") != "" {
@@ -209,6 +212,9 @@ func (t *tree) system() (build, error) {
 	version, err := ask("--modversion")
 	if err != nil {
 		return build{}, err
+	}
+	if _, err := ask("--atleast-version=" + oldestSystem); err != nil {
+		return build{}, fmt.Errorf("pkg-config finds llama.cpp %s; LLAMA=system needs %s or newer", version, oldestSystem)
 	}
 	cflags, err := ask("--cflags", "--keep-system-cflags")
 	if err != nil {
