@@ -160,6 +160,12 @@ func (s *searches) lengthWalk(core Expr, least, most int32) bool {
 // those that it visited are dead. If it runs out of steps, done is false; if
 // these were all that Limits.Steps allows, the Store fails.
 func (s *searches) search(e Expr, steps int) (found, done bool) {
+	// Mostly one character leads to an expression that is known to be live.
+	for _, d := range s.derive(e) {
+		if s.quick(d.to) == live {
+			return s.settle(e, true), true
+		}
+	}
 	w := walk{s: s, steps: steps}
 	at, done := w.run(e, func(x Expr) bool { return s.quick(x) == live })
 	switch {

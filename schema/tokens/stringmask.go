@@ -120,7 +120,7 @@ func (t *Tables) openTokens(m *regular.Machine, q regular.State) *StringTokens {
 		t.storeTables(m).common[key] = common
 		t.grow(96 + 8*len(common.Base) + 4*len(common.Extra))
 	}
-	long := t.walkTrie(t.longTrie, t.longBelow, m, q, nil)
+	long, _ := t.walkTrie(t.longTrie, t.longBelow, false, m, q, nil)
 	return &StringTokens{Base: common.Base, Extra: slices.Concat(common.Extra, long), Irregular: common.Irregular}
 }
 

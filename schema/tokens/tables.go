@@ -17,6 +17,7 @@ type Tables struct {
 	Strings *vocab.StringSlices
 	Blanks  *vocab.BlankSlices
 
+	classes classTrie
 	Closers *Closers
 	below   map[belowKey]*BelowTokens
 
@@ -192,6 +193,7 @@ func newTables(v *vocab.Vocab) *Tables {
 			t.StrictStay.Clear(tok)
 		}
 	}
+	t.classes = newClassTrie(s.PlainTrie, v)
 	t.strict, t.bare = map[*uint64]vocab.Bitset{}, map[bareKey]vocab.Bitset{}
 	t.longest = max(len(s.StayChars)-1, t.Closers.Longest, t.StrictClosers.Longest)
 	t.findLong()

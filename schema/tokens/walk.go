@@ -23,7 +23,9 @@ type walkInfo struct {
 	table  *[128]regular.State
 	beyond regular.State // after any character that isn't ASCII, if alike
 	alike  bool
+	uneven bool   // tells the characters of a class apart
 	looked bool   // look has run
+	ragged bool   // the characters below are not whole classes
 	most   uint16 // how often the characters below may be repeated
 	// As in vocab.Subtree.
 	low, high, wide uint64
@@ -41,6 +43,7 @@ func (i *walkInfo) look(m *regular.Machine) {
 		if most >= 0 {
 			i.most = uint16(min(most, 1<<16-1))
 		}
+		i.ragged = !wholeClasses(set)
 	}
 }
 
@@ -75,11 +78,11 @@ func (t *Tables) walk(m *regular.Machine, q regular.State) *StringTokens {
 	at.look(m)
 	if bits.OnesCount64(at.low)+bits.OnesCount64(at.high) > mostCharacters {
 		l.Base = slices.Clone(t.Strings.Plain)
-		t.walkTrie(t.Strings.PlainTrie, t.Strings.Below, m, q, l.Base)
+		t.walkPlain(m, q, l.Base)
 		t.grow(8 * len(l.Base))
 		return l
 	}
-	list := t.walkTrie(t.Strings.PlainTrie, t.Strings.Below, m, q, nil)
+	list := t.walkPlain(m, q, nil)
 	if len(list) > t.Vocab.Len()/64 {
 		l.Base = vocab.NewBitset(t.Vocab.Len())
 		for _, tok := range list {
@@ -96,18 +99,33 @@ func (t *Tables) walk(m *regular.Machine, q regular.State) *StringTokens {
 // tokens have to be excluded than listed.
 const mostCharacters = 48
 
+// walkPlain is walkTrie of all plain tokens.
+func (t *Tables) walkPlain(m *regular.Machine, q regular.State, all vocab.Bitset) []int32 {
+	if list, ok := t.walkTrie(t.classes.trie, t.classes.below, true, m, q, all); ok {
+		return list
+	}
+	list, _ := t.walkTrie(t.Strings.PlainTrie, t.Strings.Below, false, m, q, all)
+	return list
+}
+
 // walkTrie returns the plain tokens of a trie that may follow q or, given a set
 // that contains all of them, clears the others there. It skips the subtree
 // below a node if everything in it consists of characters that keep the
 // language alive. The slice is valid until the next call.
-func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Machine, q regular.State, all vocab.Bitset) []int32 {
+//
+// In a trie of classes, ok is false if a state was met that tells the characters
+// of one apart. What has been cleared by then is right.
+func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, classes bool, m *regular.Machine, q regular.State, all vocab.Bitset) (list []int32, ok bool) {
 	if t.scratch == nil {
 		t.scratch = make([]trieState, t.Strings.PlainTrie.Depth+1)
 		t.found = make([]int32, 0, t.Vocab.Len())
 	}
 	states := t.scratch
 	states[0] = trieState{at: t.info(m, q)}
-	list := t.found[:0]
+	if classes && states[0].at.uneven {
+		return nil, false
+	}
+	list = t.found[:0]
 	nodes := trie.Nodes
 	for i, end := int32(0), int32(trie.Len()); i < end; {
 		n := &nodes[i]
@@ -133,12 +151,14 @@ func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Ma
 		}
 		if n.End > i+1 {
 			if next != at.q {
-				at = t.info(m, next)
+				if at = t.info(m, next); classes && at.uneven {
+					return nil, false
+				}
 			}
 			if !at.looked && n.End-i > smallTree {
 				at.look(m)
 			}
-			if at.looked && at.covers(&below[i]) {
+			if at.looked && !(classes && at.ragged) && at.covers(&below[i]) {
 				if all == nil {
 					list = append(list, trie.Tokens[n.First:nodes[n.End].First]...)
 				}
@@ -154,7 +174,7 @@ func (t *Tables) walkTrie(trie *vocab.Trie, below []vocab.Subtree, m *regular.Ma
 		i++
 	}
 	t.found = list
-	return list
+	return list, true
 }
 
 // trieState is a position in a walk through the trie of plain tokens.
@@ -202,8 +222,9 @@ func (t *Tables) info(m *regular.Machine, q regular.State) *walkInfo {
 	}
 	kept := &t.infos.rows[uint32(q)%uint32(len(t.infos.rows))]
 	if *kept == nil || (*kept).q != q {
-		*kept = &walkInfo{q: q, table: m.ASCII(q)}
-		(*kept).beyond, (*kept).alike = beyondASCII(m.Ranges(q))
+		edges := m.Ranges(q)
+		*kept = &walkInfo{q: q, table: m.ASCII(q), uneven: !classesAlike(edges)}
+		(*kept).beyond, (*kept).alike = beyondASCII(edges)
 	}
 	return *kept
 }
