@@ -21,6 +21,11 @@
 // languages, most of them tables or other automata of automaton.go. Sets of characters
 // are those of package runes.
 //
+// # Why not a library
+//
+// regexp and regexp2 match texts. A constraint needs the languages themselves: their
+// intersections and complements, and whether a beginning can still be completed.
+//
 // # Sources
 //
 // Derivatives of extended expressions: Brzozowski, Derivatives of Regular

@@ -1,12 +1,5 @@
 package vocab
 
-// This package doesn't read GGUF with a library because files come from unknown sources: memory
-// use must be bounded by what was read, not by a length in the file.
-// github.com/ollama/ollama/fs/ggml (0.24) allocates 6 GB for a file of 45 bytes that announces
-// a string of 6 GB, 8 GB for one of 49 bytes with an array of 2^31 numbers, and panics on a
-// string of 2^62 bytes. This reader grows lists as they are read, reports the byte offset and
-// the key in its errors, and keeps the texts of a vocabulary in one block.
-
 import (
 	"bufio"
 	"encoding/binary"

@@ -16,6 +16,16 @@
 //
 // so that a vocabulary of 128k tokens is a handful of allocations. The tokenizer's tables are
 // built when a text is first tokenized.
+//
+// # Why not a library
+//
+// Model files come from unknown sources, so what a reader allocates must be bounded by what it
+// has read, not by a length in the file. github.com/ollama/ollama/fs/ggml (0.24) allocates 6 GB
+// for a file of 45 bytes that announces a string of 6 GB, 8 GB for one of 49 bytes with an array
+// of 2^31 numbers, and panics on a string of 2^62 bytes. The reader here grows lists as they are
+// read, and its errors name the byte offset and the key. Ollama's tokenizers lack RWKV and
+// PLaMo-2; those for Hugging Face's models read tokenizer.json, which a GGUF file does not
+// contain.
 package vocab
 
 import (

@@ -10,4 +10,11 @@
 // breaks before the first byte) is retried, after the delay that the server
 // asks for, or with exponential backoff. Tokens and costs are summed over
 // all tries. Every error is an [*Error].
+//
+// # Why not a library
+//
+// github.com/openai/openai-go (3.95) reads an answer whole, however long it is
+// (io.ReadAll). Here an answer is limited by max_tokens, the time limit applies
+// to each event of a stream, and the API key is removed from everything that a
+// server says about a failure.
 package remote

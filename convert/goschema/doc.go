@@ -36,4 +36,12 @@
 // maxLength, minItems, maxItems, minProperties, maxProperties, uniqueItems,
 // deprecated, required, nullable and "-" for no keywords. An unknown one is an error.
 // The tag jsonschema_description holds a description that may contain commas.
+//
+// # Why not a library
+//
+// github.com/invopop/jsonschema (0.14), whose struct tags are understood here, describes
+// types for readers, not for masks. Its schema excludes what encoding/json writes for
+// *big.Int, json.Number and nil pointers, and allows what it can't read: integers beyond
+// int8 or uint16, strings that are not base64, any string for a number with the option
+// string.
 package goschema

@@ -45,4 +45,10 @@
 // @maxLength, @minItems, @maxItems, @minProperties, @maxProperties,
 // @uniqueItems, @default, @deprecated, and @integer (also @asType integer).
 // A line may have several. Other tags are ignored.
+//
+// # Why not a library
+//
+// The parsers of TypeScript in Go, those of esbuild and of Microsoft's own port, are
+// internal packages; tree-sitter's is C. The declarations above are a small part of the
+// language, and whatever else there is has to be an error.
 package typescript
