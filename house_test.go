@@ -145,7 +145,7 @@ const architecture = `
 const testImports = `
 	internal/shared
 	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
-	internal/realmodels < chat, models, backend/llama, server, docs;
+	internal/realmodels < chat, models, backend/llama, server, server/clients, docs;
 	internal/packages < docs, server/clients, schemafrom, cmd/stencil/binary;
 	internal/mutants < backend/llama, cmd/stencil;
 	internal/boltfile/damage < internal/boltfile, agent/outcomes, server/stored;
@@ -160,7 +160,7 @@ const testImports = `
 	backend < bench;
 	backend/scripted < chat, constraint, embedding, engine, bench, server, server/clients, server/clients/agents;
 	models < backend/llama, embedding, constraint, bench, cmd/stencil/download, server, server/generation, server/clients, server/clients/agents;
-	backend/llama < bench, server, models/train;
+	backend/llama < bench, server, server/clients, models/train;
 
 	decoder/walk < gbnf, schema;
 	decoder/walk, schema < schemafrom;
