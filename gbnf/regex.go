@@ -119,7 +119,7 @@ type language struct {
 // setMeter implements metered.
 func (l *language) setMeter(x *meter.Meter) { l.meter = x }
 
-// reporting returns the machine as one whose work is told to the meter. An operation that is stopped, or exceeds a limit, is
+// reporting returns the machine as one that reports its work to the meter. An operation that is stopped, or exceeds a limit, is
 // undone, so that the machine still serves others.
 func (l *language) reporting(m *regular.Machine) *regular.Machine {
 	return m.Reporting(&regular.User{

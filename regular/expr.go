@@ -107,11 +107,11 @@ type Store struct {
 // from their structure.
 type exprs struct {
 	limits Limits
-	work   int // of the current operation, see spend
-	told   int // how much of it its user has been told
-	asker  *User
-	before mark // what there was before it
-	failed bool // whether the operation has, or its user, who is being told, is ending it
+	work   int   // of the current operation, see spend
+	told   int   // how much of work has been reported to the user
+	asker  *User // of the current operation
+	before mark  // the state before it
+	failed bool  // it has failed, or User.Step is running, which may end it
 	err    error
 
 	blocks   []*nodeBlock // never moved, so that pointers to nodes stay valid

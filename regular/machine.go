@@ -29,7 +29,7 @@ type Edge struct {
 type Machine struct {
 	*states
 	start State
-	user  *User // of its operations; nil: nobody
+	user  *User // of its operations; nil: none
 }
 
 // Reporting returns the machine as one whose operations have this user.

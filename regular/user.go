@@ -1,24 +1,24 @@
 package regular
 
-// A User is somebody who asks operations of a Store that others use too. What an operation has not finished when a
-// limit is exceeded, or when the user ends it, is undone: the Store stays as good as it was, and as small.
+// A User runs operations on a Store that it shares with others. If an operation exceeds a limit or is ended by its user,
+// what it added is removed: the Store stays usable, and as small as it was.
 //
 // Without a User, the first limit that is exceeded makes the Store unreliable: see [Store.Err] and [Machine.Err].
 type User struct {
-	// Step is told of the work, in the units of Limits.Work, every some microseconds. It may end the operation with a
-	// panic. It may be nil.
+	// Step is called every few microseconds with the work done since, in the units of Limits.Work. It may end the
+	// operation with a panic. It may be nil.
 	Step func(n int)
-	// Exceeded is told of a limit that an operation without an error result has exceeded, after it was undone. If it
+	// Exceeded is called with the limit that an operation without an error result exceeded, after it was undone. If it
 	// does not panic, the operation returns as if there were no strings.
 	Exceeded func(err *LimitError)
-	// Nodes is how many expressions the user may add to the Store; 0: as many as there is room for.
+	// Nodes is the maximum number of expressions that the user may add to the Store; 0: no limit but the Store's.
 	Nodes int
 
 	added int
 }
 
-// Report has a user told of the Store's operations from now on; nil: nobody. The Store's machines have users of their
-// own: see [Machine.Reporting].
+// Report sets the user of the Store's operations from now on; nil: none. The Store's machines have users of their own:
+// see [Machine.Reporting].
 func (s *Store) Report(user *User) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +31,7 @@ func (s *Store) lock() {
 	s.begin(s.user)
 }
 
-// begin gives an operation its work, and throws away what one has left that ended with a panic.
+// begin resets the work of an operation, and discards what an operation that ended with a panic has left.
 func (s *Store) begin(user *User) {
 	s.work, s.told, s.asker, s.failed = 0, 0, user, false
 	s.openRecs = 0
@@ -111,7 +111,7 @@ func (m *mark) later(at span) bool {
 	return at.to > 0 && (int(at.block) >= m.blocks || int(at.block) == m.blocks-1 && int(at.from) >= m.edges)
 }
 
-// undo removes what was added since the mark. Nobody else has seen it: an operation holds the lock, and others follow
+// undo removes what was added since the mark. No other operation has seen it: this one holds the lock, and others follow
 // only those successors of a state that [Machine.make] has finished.
 func (s *Store) undo(m mark) {
 	gone := func(e Expr) bool { return int(e) >= m.nodes }

@@ -72,10 +72,10 @@ func (b *base) machine(e regular.Expr) *regular.Machine {
 	return m
 }
 
-// languages is told of the work on languages, of which a step of the meter has about this much.
+// languages meters n units of work on languages; 16 take about as long as a step of the meter.
 func (b *base) languages(n int) { b.meter.Step(1 + n/16) }
 
-// exceeded ends the work at a limit of the languages, lest what follows from it get into tables that schemas share.
+// exceeded ends the work at a limit of the languages, so that its consequences do not get into tables that schemas share.
 func (b *base) exceeded(err *regular.LimitError) {
 	b.fail(err)
 	b.meter.Stop(err)

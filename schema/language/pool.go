@@ -96,12 +96,12 @@ func (l *Pool) full() bool {
 	return len(l.machines)+len(l.patterns) > sharedMachines || l.store.Nodes() > sharedNodes || l.nothing.Bytes() > sharedBytes
 }
 
-// Common reports whether several schemas use the pool: one that exceeds a limit there may have more room in a pool of
-// its own.
+// Common reports whether several schemas use the pool: a schema that exceeds a limit there may have more room in a pool
+// of its own.
 func (l *Pool) Common() bool { return l.common }
 
-// Reporting returns the pool for somebody who is told of the work of operations, of the machines' too, and of limits
-// that they exceed, as [regular.User] says; neither spoils anything for others.
+// Reporting returns the pool for a user to which its operations and machines report their work and the limits that they
+// exceed: see [regular.User]. Other users of the pool are not affected.
 func (l *Pool) Reporting(step func(n int), exceeded func(err *regular.LimitError)) *Pool {
 	u := &regular.User{Step: step, Exceeded: exceeded}
 	if l.common {
@@ -117,8 +117,8 @@ func (l *Pool) lock() {
 }
 
 // Pattern returns the strings that a regular expression of ECMA-262 matches. The
-// error is one of package regular. In a pool of several schemas, a limit is not only
-// an error but also told.
+// error is one of package regular. In a pool of several schemas, an exceeded limit is
+// also reported to the user.
 func (l *Pool) Pattern(text string) (e regular.Expr, err error) {
 	var limit *regular.LimitError
 	defer func() {

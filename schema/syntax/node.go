@@ -64,8 +64,8 @@ type Node struct {
 	Apply  *Applicators
 }
 
-// A position is where a schema stands in its parent. JSON pointers are made of it only for
-// those schemas that somebody asks about.
+// A position is the position of a schema in its parent. JSON pointers are derived from it on
+// demand.
 type position struct {
 	keyword string // or several segments of a pointer
 	name    string // of a member of the keyword's value
