@@ -143,6 +143,18 @@ func knownArch(name string) bool {
 	return known
 }
 
+// CheckArchitecture returns an error that matches [backend.ErrArchitecture] if
+// llama.cpp can't load models of an architecture.
+func CheckArchitecture(name string) error {
+	if err := start(); err != nil {
+		return err
+	}
+	if !knownArch(name) {
+		return fmt.Errorf("llama: %w: %.80q is not known to llama.cpp %s", backend.ErrArchitecture, name, Version())
+	}
+	return nil
+}
+
 // loading is the data of the progress callback.
 type loading struct {
 	ctx      context.Context

@@ -49,6 +49,9 @@ func RunTrial(in io.Reader, out io.Writer) int {
 // Devices returns an error that matches backend.ErrNotBuilt.
 func Devices() ([]backend.Device, error) { return nil, errNotBuilt }
 
+// CheckArchitecture returns an error that matches backend.ErrNotBuilt.
+func CheckArchitecture(name string) error { return errNotBuilt }
+
 // CPUFeatures returns "", since there are no kernels.
 func CPUFeatures() string { return "" }
 

@@ -27,6 +27,9 @@ func TestStub(t *testing.T) {
 	if _, err := Devices(); !errors.Is(err, backend.ErrNotBuilt) {
 		t.Errorf("Devices: %v", err)
 	}
+	if err := CheckArchitecture("llama"); !errors.Is(err, backend.ErrNotBuilt) {
+		t.Errorf("CheckArchitecture: %v", err)
+	}
 	if _, err := LoadBackends(t.TempDir()); !errors.Is(err, backend.ErrNotBuilt) {
 		t.Errorf("LoadBackends: %v", err)
 	}

@@ -28,6 +28,33 @@ import (
 	"github.com/stencil-json/stencil/vocab"
 )
 
+// TestInspectUnknownArchitecture checks that inspect says what a server would refuse.
+func TestInspectUnknownArchitecture(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.gguf")
+	if _, _, err := run(t, "mkmodel", path); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, err := run(t, "inspect", path); err != nil || strings.Contains(out, "can't be loaded") {
+		t.Errorf("a known architecture: %s %v", out, err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = bytes.ReplaceAll(raw, []byte("llama"), []byte("alpac"))
+	if err := os.WriteFile(path, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := run(t, "inspect", path)
+	if err != nil || !strings.Contains(out, "can't be loaded") || !strings.Contains(out, `"alpac" is not known`) || strings.Contains(out, "memory with") {
+		t.Errorf("inspect: %s %v", out, err)
+	}
+	out, _, err = run(t, "inspect", "--json", path)
+	if err != nil || !strings.Contains(out, `"unsupported"`) {
+		t.Errorf("inspect --json: %s %v", out, err)
+	}
+}
+
 func TestGenerateCommand(t *testing.T) {
 	dir := t.TempDir()
 	model, schema := filepath.Join(dir, "m.gguf"), filepath.Join(dir, "s.json")

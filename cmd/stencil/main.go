@@ -151,7 +151,10 @@ func printVersion(out io.Writer) error {
 	}
 	kernels := llama.CPUFeatures()
 	if kernels == "" {
-		kernels = "none; the libraries are missing"
+		kernels = "none"
+		if _, err := llama.Devices(); err != nil {
+			kernels += ": " + err.Error()
+		}
 	}
 	_, err := fmt.Fprintf(out, "llama.cpp %s; CPU kernels: %s\n", llama.Version(), kernels)
 	return err

@@ -33,6 +33,10 @@ func (r *Report) Print(out io.Writer) error {
 		_, err := fmt.Fprintln(out, "\nmemory\n  no weights: the file holds only a vocabulary")
 		return err
 	}
+	if r.Unsupported != "" {
+		_, err := fmt.Fprintf(out, "\nthe model can't be loaded\n  %s\n", console.Flat(r.Unsupported))
+		return err
+	}
 	size := "the default context"
 	if r.Memory.Context > 0 {
 		size = fmt.Sprintf("a context of %s tokens", console.Thousands(int64(r.Memory.Context)))

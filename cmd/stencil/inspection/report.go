@@ -4,6 +4,7 @@ package inspection
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 
@@ -24,6 +25,8 @@ type Report struct {
 	// NoVocabulary is the reason why there is none.
 	NoVocabulary string  `json:"no_vocabulary,omitempty"`
 	Memory       *Memory `json:"memory"` // nil: there are no weights
+	// Unsupported is the reason why llama.cpp can't load the model; "" also if there is no llama.cpp to ask.
+	Unsupported string `json:"unsupported,omitempty"`
 }
 
 // An Entry is a key-value pair of the metadata.
@@ -145,6 +148,9 @@ func Of(path string, g *vocab.GGUF, opt Options) (*Report, error) {
 	e, err := llama.EstimateMemory(path, opt.Context)
 	if err != nil {
 		return nil, err
+	}
+	if err := llama.CheckArchitecture(g.Str("general.architecture")); errors.Is(err, backend.ErrArchitecture) {
+		r.Unsupported = err.Error()
 	}
 	r.Memory = &Memory{opt.Context.Size, e.Weights, e.Cache, e.Compute, e.Output, e.Total(), e}
 	return r, nil
