@@ -6,6 +6,7 @@ import (
 
 	"github.com/stencil-json/stencil/decoder"
 	"github.com/stencil-json/stencil/decoder/walk"
+	"github.com/stencil-json/stencil/regular"
 	"github.com/stencil-json/stencil/schema"
 	"github.com/stencil-json/stencil/vocab"
 )
@@ -18,6 +19,7 @@ func NewEngine(v *vocab.Vocab, opt schema.Options) Engine { return &stencilEngin
 // would include this time.
 func Prepare(v *vocab.Vocab) (time.Duration, error) {
 	start := time.Now()
+	regular.PrepareFormats()
 	c, err := NewEngine(v, schema.Options{Order: schema.OrderAny, Whitespace: schema.Flexible(0)}).Compile([]byte(`{"pattern": "^[a-z]*$"}`))
 	if err != nil {
 		return 0, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stencil-json/stencil/decoder"
 	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/regular"
 	"github.com/stencil-json/stencil/schema"
 	"github.com/stencil-json/stencil/vocab"
 )
@@ -117,9 +118,10 @@ const (
 	warmDocument = `{ "a": "x\"y", "b": "x", "c": "0", "d": "x", "e": 1.5, "f": [true, null, {"x": "y"}]}`
 )
 
-// Warm computes what is prepared once per vocabulary. For a large one this takes up to a second,
-// for which the first constrained request would otherwise wait.
+// Warm computes what is prepared once per vocabulary, and once in a process. For a large vocabulary this takes up to
+// a second, for which the first constrained request would otherwise wait.
 func (c *Schemas) Warm() error {
+	regular.PrepareFormats()
 	s, err := schema.Compile([]byte(warmSchema), schema.Options{Whitespace: schema.Flexible(0)})
 	if err != nil {
 		return err

@@ -35,6 +35,18 @@ func (s *Store) Format(name string) (Expr, bool) {
 	return s.format(name)
 }
 
+// PrepareFormats builds the automata of all formats, which otherwise are built when a format is first asked for: up
+// to some milliseconds each, once in a process.
+func PrepareFormats() {
+	s := NewStore(Limits{})
+	for name := range formatTables {
+		s.Format(name)
+	}
+	for name := range composed {
+		s.Format(name)
+	}
+}
+
 func (s *Store) format(name string) (Expr, bool) {
 	if e, ok := s.formats[name]; ok {
 		return e, true
