@@ -45,7 +45,12 @@ func (t *tree) dist(kind, archive string) error {
 			}
 		}
 	}
-	if err := copyTo(filepath.Join(t.root, "LICENSE"), at("LICENSE")); err != nil {
+	for _, file := range []string{"LICENSE", "LICENSES.md"} {
+		if err := copyTo(filepath.Join(t.root, file), at(file)); err != nil {
+			return err
+		}
+	}
+	if err := t.otherLicences(at("licences")); err != nil {
 		return err
 	}
 	for _, l := range b.licences {
@@ -76,6 +81,24 @@ func (t *tree) dist(kind, archive string) error {
 	}
 	say("%s", archive)
 	return nil
+}
+
+// otherLicences copies the licences of what is linked in without being a module:
+// Unicode's tables, and Go's runtime and standard library.
+func (t *tree) otherLicences(dir string) error {
+	const tables = "LICENSE.Unicode"
+	if err := copyTo(filepath.Join(t.root, "internal", "unicodegen", tables), filepath.Join(dir, tables)); err != nil {
+		return err
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOROOT: %w", err)
+	}
+	text := filepath.Join(strings.TrimSpace(string(root)), "LICENSE")
+	if _, err := os.Stat(text); err != nil {
+		return nil // a distribution's Go; the licences of golang.org/x have the same text
+	}
+	return copyTo(text, filepath.Join(dir, "LICENSE.go"))
 }
 
 // moduleLicences copies the licences of the Go modules that the program is linked

@@ -238,6 +238,51 @@ esac
 	}
 }
 
+// TestLicences checks that an archive has a licence for everything that LICENSES.md lists.
+func TestLicences(t *testing.T) {
+	tr, err := openTree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := tr.otherLicences(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.moduleLicences(build{tags: "llama"}, dir); err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadFile(filepath.Join(tr.root, "LICENSES.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{"LICENSE": true} // of Unicode and Go
+	for line := range strings.Lines(string(list)) {
+		if name, ok := strings.CutPrefix(line, "| `"); ok {
+			name, _, _ = strings.Cut(name, "`")
+			listed[strings.ReplaceAll(name, "/", "_")] = true
+			if found, _ := filepath.Glob(filepath.Join(dir, strings.ReplaceAll(name, "/", "_")+".*")); len(found) == 0 {
+				t.Errorf("%s is listed and has no licence", name)
+			}
+		}
+	}
+	found, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, file := range found {
+		name := filepath.Base(file)
+		for _, mark := range []string{".LICEN", ".COPYING", ".NOTICE", ".Unicode", ".go"} {
+			if at := strings.LastIndex(name, mark); at > 0 {
+				name = name[:at]
+				break
+			}
+		}
+		if !listed[name] {
+			t.Errorf("%s is not in LICENSES.md", filepath.Base(file))
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "LICENSE.Unicode")); err != nil || !strings.HasPrefix(string(text), "UNICODE LICENSE V3") {
+		t.Errorf("%.40q %v", text, err)
+	}
+}
+
 func TestQuote(t *testing.T) {
 	for _, s := range []string{"", "a b", "it's $HOME `x` \\ \"y\""} {
 		out, err := exec.Command("sh", "-c", "printf %s "+quote(s)).Output()
