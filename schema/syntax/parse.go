@@ -39,7 +39,7 @@ const NoMax = -1
 const MaxCount = 1 << 30
 
 // ParseDocument reads a schema document, nested at most depth deep. With strict,
-// keywords that look misspelled are errors. The error is a [*SyntaxError] or a
+// keywords that look misspelled are errors. The error is a [*jsondoc.SyntaxError] or a
 // [*LimitError]; the document lists all other problems.
 func ParseDocument(src string, depth int, strict bool) (*Document, error) {
 	v, err := ReadJSON(src, depth)
@@ -226,7 +226,7 @@ func (d *Document) Reduced(n *Node, keep []bool) *Node {
 }
 
 // ReadJSON reads a JSON document, nested at most depth deep. The error is a
-// [*SyntaxError] or a [*LimitError].
+// [*jsondoc.SyntaxError] or a [*LimitError].
 func ReadJSON(src string, depth int) (*jsondoc.Value, error) {
 	v, err := jsondoc.Parse(src, depth)
 	if _, deep := err.(*jsondoc.DepthError); deep {
