@@ -2,8 +2,18 @@
 
 package llama
 
+// #include <dlfcn.h>
 // #include <stdlib.h>
 // #include "shim.h"
+//
+// static const char * open_error(const char * path) {
+//     void * handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+//     if (!handle) {
+//         return dlerror();
+//     }
+//     dlclose(handle);
+//     return NULL;
+// }
 import "C"
 
 import (
@@ -103,6 +113,23 @@ func loadBackends(dir string) {
 	cdir := C.CString(dir)
 	defer C.free(unsafe.Pointer(cdir))
 	C.stencil_load_backends(cdir)
+	warnOfBackends(dir)
+}
+
+// warnOfBackends logs which GPU back ends in a folder can't be opened, most often
+// because a driver is missing. ggml says nothing about them.
+func warnOfBackends(dir string) {
+	list, _ := filepath.Glob(filepath.Join(dir, "libggml-*.so"))
+	for _, path := range list {
+		if name := filepath.Base(path); strings.HasPrefix(name, "libggml-cpu") || strings.HasPrefix(name, "libggml-base") {
+			continue // kernels for other CPUs, and the common part
+		}
+		cpath := C.CString(path)
+		if why := C.open_error(cpath); why != nil {
+			log().Warn("a GPU back end can't be used", "file", path, "error", C.GoString(why))
+		}
+		C.free(unsafe.Pointer(cpath))
+	}
 }
 
 // LoadBackends makes dir the first folder that is searched for llama.cpp's

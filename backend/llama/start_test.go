@@ -3,8 +3,10 @@
 package llama
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,6 +75,32 @@ func TestLibrary(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUnusableBackend checks that a back end whose driver is missing is not passed over in silence.
+func TestUnusableBackend(t *testing.T) {
+	if runtime.GOOS == "darwin" {
+		t.Skip("the linker refuses such a library")
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "x.c")
+	if err := os.WriteFile(source, []byte("int no_driver(void); int f(void) { return no_driver(); }"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"libggml-vulkan.so", "libggml-cpu-other.so"} {
+		if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", filepath.Join(dir, name), source).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	var said bytes.Buffer
+	SetLogger(slog.New(slog.NewTextHandler(&said, nil)))
+	defer SetLogger(nil)
+	if _, err := LoadBackends(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := said.String(); strings.Count(got, "level=WARN") != 1 || !strings.Contains(got, "libggml-vulkan.so") || !strings.Contains(got, "no_driver") {
+		t.Errorf("it said %q", got)
 	}
 }
 

@@ -46,7 +46,7 @@ func newDevicesCommand() *cobra.Command {
 			if len(found) > 0 {
 				fmt.Fprintf(out, "back ends found in %s: %s\n", f.libFolder(), strings.Join(found, ", "))
 			} else {
-				fmt.Fprintf(out, "no back ends found in %s\n", f.libFolder())
+				fmt.Fprintf(out, "no usable back ends in %s\n", f.libFolder())
 			}
 			return nil
 		},
