@@ -129,7 +129,7 @@ var explanations = map[string]explanation{
 	"model_not_found":             {"404", "no model of that name is served", "`GET /v1/models` lists those that are; leave `model` out for the first"},
 	"model_not_loadable":          {"422", "a model from `--models` can't be loaded", "the message says why; `stencil inspect FILE`"},
 	"model_not_loaded":            {"400", "the server was started with `--no-models-autoload`, and the model is not in memory", "`POST /models/load`"},
-	"no_proxy":                    {"403", "`/cors-proxy` is llama-server's: this server asks no others for pages", "ask them yourself"},
+	"no_proxy":                    {"403", "`/cors-proxy` is llama-server's: this server does not proxy requests", "send them directly"},
 	"no_slot":                     {"503", "`GET /slots?fail_on_no_slot=1`, and every place is taken", "retry, or raise `--parallel`"},
 	"no_token_allowed":            {"422", "`logit_bias` bans every token that the constraint allows", "ban less"},
 	"no_tokenizer":                {"501", "the model is behind an upstream, whose tokens are not known", "ask a local model"},

@@ -93,7 +93,7 @@ func TestBadRequests(t *testing.T) {
 		{`"tools": [{}]`, "not_offered", "tools", "tools" + notOffered},
 
 		{`"schema": {}, "grammar": "root ::= x"`, "two_constraints", "grammar", "schema and grammar exclude one another"},
-		{`"schema": {}, "json_mode": {}`, "two_constraints", "schema", "schema stands beside json_mode; a constraint is given at one of the two places"},
+		{`"schema": {}, "json_mode": {}`, "two_constraints", "schema", "schema is given beside json_mode; a constraint must be either in json_mode or beside it"},
 		{`"json_mode": {"schema": {}, "regex": "a"}`, "two_constraints", "json_mode.regex", "json_mode.schema and json_mode.regex exclude one another"},
 		{`"json_mode": {"schma": {}}`, "unknown_field", "json_mode.schma", "the field json_mode.schma is not known; was schema meant?"},
 		{`"json_mode": {"temperature": 1}`, "unknown_field", "json_mode.temperature", "the field json_mode.temperature is not known"},

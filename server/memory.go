@@ -65,7 +65,7 @@ func (errNoMemory) Error() string { return "server: the bodies of requests take 
 func (errNoMemory) Problem() problem.Problem {
 	return problem.Problem{
 		Status: http.StatusServiceUnavailable, Kind: problem.Server, Code: "out_of_memory", RetryAfter: time.Second,
-		Message: "the requests that are being answered take all the memory that they may; the server's flag --memory-limit sets it",
+		Message: "running requests use all the memory that they may; the server's flag --memory-limit sets the limit",
 	}
 }
 

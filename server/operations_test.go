@@ -85,7 +85,7 @@ func TestAPIKeys(t *testing.T) {
 		{"/v1/models", []string{"Authorization", "bearer one"}, 200, ""},
 		{"/v1/models", []string{"X-Api-Key", "one"}, 200, ""},
 		{"/v1/models", []string{"Anthropic-Version", "2023-06-01", "X-Api-Key", "no"}, 401, `{"type":"error","error":{"type":"authentication_error"`},
-		{"/api/tags", nil, 401, `{"error":"the request bears no API key that is known here"}`},
+		{"/api/tags", nil, 401, `{"error":"missing or invalid API key"}`},
 		{"/metrics", nil, 401, ""},
 		{"/nowhere", nil, 401, ""},
 		{"/healthz", nil, 200, ""},

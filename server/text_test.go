@@ -43,10 +43,10 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		`{"document": 5}`: "what the text is to fit",
+		`{"document": 5}`: "a constraint is required",
 		`{"schema": {}}`:  "either text or document",
 		`{"schema": {}, "text": "a", "document": "a"}`:            "either text or document",
-		`{"regex": "a", "document": "a"}`:                         "give text and not document",
+		`{"regex": "a", "document": "a"}`:                         "use text instead of document",
 		`{"schema": {"type": "strin"}, "document": 5}`:            "strin",
 		`{"schema": {"$ref": "#/none"}, "document": 5}`:           "nothing is there",
 		`{"regex": "(", "text": ""}`:                              "regex",

@@ -216,7 +216,7 @@ func loopback(name string) bool {
 }
 
 // Errors for requests that are not permitted.
-var errNoKey = problem.New(problem.Problem{Status: http.StatusUnauthorized, Kind: problem.Denied, Code: "invalid_api_key", Message: "the request bears no API key that is known here"})
+var errNoKey = problem.New(problem.Problem{Status: http.StatusUnauthorized, Kind: problem.Denied, Code: "invalid_api_key", Message: "missing or invalid API key"})
 
 func errHost(host string) error {
 	return problem.New(problem.Problem{Status: http.StatusForbidden, Kind: problem.Forbidden, Code: "host_not_allowed",

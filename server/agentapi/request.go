@@ -79,7 +79,7 @@ type spec struct {
 func (s *Handlers) readAgent(o *wire.Object) (*order, error) {
 	for _, name := range []string{"answer", "answers"} {
 		if o.Given(name) {
-			return nil, wire.Invalid(name, "%s goes with resume: which run it is for", name)
+			return nil, wire.Invalid(name, "%s requires resume, which names the run", name)
 		}
 	}
 	if err := o.Only(slices.Concat(agentFields, []string{"resume"}, wire.HarmlessFields)...); err != nil {
@@ -109,7 +109,7 @@ func (s *Handlers) readAgent(o *wire.Object) (*order, error) {
 	case strings.TrimSpace(a.Query) == "":
 		return nil, wire.Invalid("query", "query is missing or empty")
 	case tools && len(s.toolList()) == 0:
-		return nil, wire.Invalid("tools", "tools are not to be had: this server was given no folder for agents")
+		return nil, wire.Invalid("tools", "tools are not available: the server was started without --agent-folder")
 	}
 	a.Sampling, a.NoTools, a.WantTools, a.NoReasoning = q.Sampling, !tools, tools && o.Given("tools"), !reasoning
 	if a.Seed = q.Sampling.Seed; !q.Seeded {
@@ -185,7 +185,7 @@ type userAnswer struct {
 func readResumption(o *wire.Object) (*resumption, error) {
 	for _, name := range o.Names {
 		if slices.Contains(agentFields, name) && !slices.Contains(resumeFields, name) {
-			return nil, wire.Invalid(name, "%s can't stand beside resume: a run goes on as it was begun", name)
+			return nil, wire.Invalid(name, "%s can't be combined with resume: a run continues as it was started", name)
 		}
 	}
 	if err := o.Only(slices.Concat(resumeFields, wire.HarmlessFields)...); err != nil {
@@ -211,7 +211,7 @@ func readResumption(o *wire.Object) (*resumption, error) {
 		r.Answers = []userAnswer{{param: "answer"}}
 		return r, o.Str("answer", &r.Answers[0].Text)
 	case len(list) == 0:
-		return nil, wire.Invalid("answer", "answer or answers is needed: what the user says to the run's questions")
+		return nil, wire.Invalid("answer", "answer or answers is required: the user's answers to the run's questions")
 	}
 	for _, in := range list {
 		one := userAnswer{param: in.Path + "frame"}

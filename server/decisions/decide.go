@@ -154,7 +154,7 @@ func (s *Handlers) places(m *registry.Model, q *query) ([]*posed, error) {
 			}
 			one.tree = one.grow(texts, indices(len(texts)), 0, v.EOG())
 			if total += len(one.places); total > maxPlaces {
-				return nil, wire.Invalid("questions", "questions have alternatives that part in more than %d places", maxPlaces)
+				return nil, wire.Invalid("questions", "the alternatives of the questions diverge at more than %d tokens", maxPlaces)
 			}
 			out = append(out, one)
 		}

@@ -248,7 +248,7 @@ func (n *named) readChoices(q *question, o *wire.Object) error {
 			return in.WrongType("value", "a string or a boolean")
 		}
 		if seen[value] {
-			return wire.Invalid(in.Path+"value", "%svalue comes twice", in.Path)
+			return wire.Invalid(in.Path+"value", "%svalue occurs twice", in.Path)
 		}
 		seen[value] = true
 		if err := in.Str("description", &one.description); err != nil {

@@ -64,7 +64,7 @@ func notSupported(code, format string, args ...any) error {
 }
 
 // ErrNoProxy is the error at the path at which llama-server, if configured to, proxies requests to other servers.
-var ErrNoProxy = problem.New(problem.Problem{Status: http.StatusForbidden, Kind: problem.Forbidden, Code: "no_proxy", Message: "this server asks no others for pages"})
+var ErrNoProxy = problem.New(problem.Problem{Status: http.StatusForbidden, Kind: problem.Forbidden, Code: "no_proxy", Message: "this server does not proxy requests"})
 
 // NotOffered returns a handler for paths of llama-server that have no equivalent here; what names the alternative.
 func NotOffered(what string) wire.Handler {

@@ -154,6 +154,6 @@ func (s *Handlers) named(r *http.Request) (*registry.Entry, error) {
 
 // Errors about slots and models in use.
 var (
-	errNoSlot = problem.New(problem.Problem{Status: http.StatusServiceUnavailable, Kind: problem.Server, Code: "no_slot", Message: "no slot available: every place for a text is taken", RetryAfter: time.Second})
+	errNoSlot = problem.New(problem.Problem{Status: http.StatusServiceUnavailable, Kind: problem.Server, Code: "no_slot", Message: "no slot available: all of them are in use", RetryAfter: time.Second})
 	errInUse  = problem.New(problem.Problem{Status: http.StatusConflict, Kind: problem.Invalid, Code: "model_in_use", Message: "the model is in use"})
 )

@@ -119,7 +119,7 @@ func clamp(o *wire.Object) (warnings []string) {
 			continue
 		}
 		if in := min(max(v, b.least), b.most); in != v {
-			warnings = append(warnings, fmt.Sprintf("%s must be between %g and %g; %g was taken for %s", b.name, b.least, b.most, in, wire.Sketch(o.Members[b.name])))
+			warnings = append(warnings, fmt.Sprintf("%s must be between %g and %g; %g was used instead of %s", b.name, b.least, b.most, in, wire.Sketch(o.Members[b.name])))
 			o.Members[b.name] = json.RawMessage(strconv.FormatFloat(in, 'f', -1, 64))
 		}
 	}
@@ -139,7 +139,7 @@ func (q *completionRequest) readBudget(o *wire.Object) error {
 			q.MaxTokens = request.Unlimited
 		case n == 0:
 			q.MaxTokens = 1
-			q.Warnings = append(q.Warnings, name+" must be at least 1; 1 was taken for 0")
+			q.Warnings = append(q.Warnings, name+" must be at least 1; 1 was used instead of 0")
 		default:
 			q.MaxTokens = n
 		}
@@ -163,7 +163,7 @@ func (q *completionRequest) readProbs(o *wire.Object) error {
 		}
 	}
 	if q.probs > maxProbs {
-		q.Warnings = append(q.Warnings, fmt.Sprintf("n_probs must be at most %d; that was taken for %d", maxProbs, q.probs))
+		q.Warnings = append(q.Warnings, fmt.Sprintf("n_probs must be at most %d; this was used instead of %d", maxProbs, q.probs))
 		q.probs = maxProbs
 	}
 	q.TopLogprobs, q.Logprobs = q.probs, true // answers report on every token

@@ -200,7 +200,7 @@ func readSlot(root *os.Root, name string) (*promptcache.State, error) {
 		return nil, wire.Invalid("filename", "there is no saved slot %.80q", name)
 	}
 	if err == nil && !info.Mode().IsRegular() { // not opened: a named pipe would block
-		return nil, wire.Invalid("filename", "%.80q is no file", name)
+		return nil, wire.Invalid("filename", "%.80q is not a file", name)
 	}
 	if err != nil {
 		return nil, err

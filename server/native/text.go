@@ -79,11 +79,11 @@ func (s *Handlers) Validate(r *http.Request) (wire.Answer, error) {
 	text := string(document)
 	switch {
 	case c.Kind == "":
-		return nil, wire.Invalid("schema", "schema, typescript, grammar, regex or choice is needed: what the text is to fit")
+		return nil, wire.Invalid("schema", "a constraint is required: schema, typescript, grammar, regex or choice")
 	case isDocument == o.Given("text"):
-		return nil, wire.Invalid("text", "either text or document is needed: what is to fit")
+		return nil, wire.Invalid("text", "either text or document is required: what to check")
 	case isDocument && c.Kind != "schema":
-		return nil, wire.Invalid("document", "a %s is about a text, so give text and not document", c.Kind)
+		return nil, wire.Invalid("document", "a %s applies to a text, so use text instead of document", c.Kind)
 	}
 	if err := o.Str("text", &text); err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func readVerbosity(q *request.Request, o *wire.Object) error {
 		return err
 	}
 	if verbosity != "medium" {
-		q.Warnings = append(q.Warnings, fmt.Sprintf("%sverbosity %q was ignored: models here are not told of it", o.Path, verbosity))
+		q.Warnings = append(q.Warnings, fmt.Sprintf("%sverbosity %q was ignored: it is not passed to models", o.Path, verbosity))
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (in *inputReader) item(item *wire.Object) error {
 		return nil
 	}
 	if item.Given("encrypted_content") && kind == "compaction" {
-		in.Warnings = append(in.Warnings, strings.TrimSuffix(item.Path, ".")+" is encrypted for another server and was left out")
+		in.Warnings = append(in.Warnings, strings.TrimSuffix(item.Path, ".")+" is encrypted for another server and was ignored")
 		return nil
 	}
 	in.say(asText(item))

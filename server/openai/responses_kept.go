@@ -348,7 +348,7 @@ func (s *Handlers) accept(r *http.Request, q *responsesRequest) (*registry.Model
 			if _, g, err = try(slices.Concat(q.Messages[:begin], q.Messages[turns[high]:])); err != nil {
 				return nil, nil, err
 			}
-			g.Request.Warnings = append(g.Request.Warnings, fmt.Sprintf("the conversation is longer than the context: its first %d messages were left out", turns[high]-begin))
+			g.Request.Warnings = append(g.Request.Warnings, fmt.Sprintf("the conversation is longer than the context: its first %d messages were dropped", turns[high]-begin))
 		}
 	}
 	q.Request = g.Request

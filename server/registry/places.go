@@ -90,4 +90,4 @@ func (h *Entry) giveUp(done chan struct{}) bool {
 
 // errNotLoaded refuses a request for a model that is not in memory on a server where requests don't load models.
 var errNotLoaded = problem.New(problem.Problem{Status: http.StatusBadRequest, Kind: problem.Invalid, Param: "model", Code: "model_not_loaded",
-	Message: "the model is not loaded, and requests load none here: POST /models/load does"})
+	Message: "the model is not loaded, and this server loads models only by POST /models/load"})

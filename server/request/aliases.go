@@ -125,7 +125,7 @@ func (c *Constraint) ReadFormat(f *wire.Object) error {
 	from, err := f, error(nil)
 	if f.Given("json_schema") {
 		if kind != "json_schema" {
-			return wire.Invalid(f.Path+"json_schema", "%sjson_schema stands beside type %q", f.Path, kind)
+			return wire.Invalid(f.Path+"json_schema", "%sjson_schema can't be combined with type %q", f.Path, kind)
 		}
 		if from, err = f.Child("json_schema"); err != nil {
 			return err

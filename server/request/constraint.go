@@ -72,7 +72,7 @@ func ReadConstraint(o *wire.Object) (Constraint, error) {
 		for _, name := range o.Names {
 			if name != "json_mode" && slices.Contains(ConstraintNames, name) {
 				return Constraint{}, &wire.Error{Param: name, Code: "two_constraints",
-					Message: fmt.Sprintf("%s stands beside json_mode; a constraint is given at one of the two places", name)}
+					Message: fmt.Sprintf("%s is given beside json_mode; a constraint must be either in json_mode or beside it", name)}
 			}
 		}
 		c, err := constraintOf(inner)

@@ -17,10 +17,10 @@ func (q *Request) ContinueLast(param string) error {
 	}
 	last := q.Messages[len(q.Messages)-1]
 	if last.Role != "assistant" || len(last.ToolCalls) > 0 || last.Reasoning != "" && last.Content == "" {
-		return wire.Invalid(param, "only a text of the assistant can be gone on with")
+		return wire.Invalid(param, "only a text of the assistant can be continued")
 	}
 	if last.Reasoning != "" {
-		q.Warnings = append(q.Warnings, "the thoughts before the text that is gone on with were left out")
+		q.Warnings = append(q.Warnings, "the reasoning before the continued text was ignored")
 	}
 	q.Begun, q.Messages = last.Content, q.Messages[:len(q.Messages)-1]
 	return nil
@@ -40,7 +40,7 @@ func (q *Request) ReadMaxTokens(o *wire.Object, names ...string) error {
 		case !o.Given(name):
 		case given == 0 && name == "n_predict": // llama.vim has prompts read ahead so
 			q.MaxTokens = 1
-			q.Warnings = append(q.Warnings, o.Path+name+" must be at least 1; 1 was taken for 0")
+			q.Warnings = append(q.Warnings, o.Path+name+" must be at least 1; 1 was used instead of 0")
 		case given == 0:
 			return wire.Invalid(o.Path+name, "%s must be at least 1, or -1 for no limit of its own", o.Path+name)
 		default:

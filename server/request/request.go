@@ -133,7 +133,7 @@ func (q *Request) readMode(o *wire.Object) error {
 	}
 	for _, name := range constrainedFields {
 		if in.Given(name) && o.Given(name) {
-			return wire.Invalid(in.Path+name, "%s stands beside json_mode and in it", name)
+			return wire.Invalid(in.Path+name, "%s is given both in json_mode and beside it", name)
 		}
 	}
 	return q.readConstrained(in)

@@ -133,7 +133,7 @@ func (q *Request) readSteps(o *wire.Object) error {
 			steps = append(steps, stepNames[i].step)
 		case i >= 0:
 		case slices.Contains(leftOut, one) || letters != "" && one == "i":
-			q.Warnings = append(q.Warnings, fmt.Sprintf("the sampler %s is not offered here and was left out", wire.Sketch(json.RawMessage(one))))
+			q.Warnings = append(q.Warnings, fmt.Sprintf("the sampler %s is not supported and was ignored", wire.Sketch(json.RawMessage(one))))
 		default:
 			var known []string
 			for _, s := range stepNames {

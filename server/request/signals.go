@@ -85,7 +85,7 @@ func (q *Request) CheckSignals() error {
 		q.Warnings = append(q.Warnings, "in a stream it is not known how far the texts agree")
 	}
 	if f != nil && !q.Stream && q.N > 1 && q.Sampling.Temperature <= 0 {
-		q.Warnings = append(q.Warnings, "at temperature 0 all texts are alike, so that their agreement says nothing and is left out")
+		q.Warnings = append(q.Warnings, "at temperature 0 all texts are alike, so their agreement is meaningless and was ignored")
 	}
 	switch {
 	case f == nil || f.Samples == 1:

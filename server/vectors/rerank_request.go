@@ -106,7 +106,7 @@ func (q *rerankQuery) readDocuments(o *wire.Object) error {
 		switch raw[0] {
 		case '"':
 			if err := json.Unmarshal(raw, &text); err != nil {
-				return wire.Invalid(place, "%s is no text: %v", place, err)
+				return wire.Invalid(place, "%s is not a text: %v", place, err)
 			}
 		case '{':
 			one, err := wire.ParseObject(raw, place+".")

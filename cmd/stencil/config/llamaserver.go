@@ -178,7 +178,7 @@ var options = []option{
 	{names: "--control-vector --control-vector-scaled --control-vector-layer-range", takes: true, instead: noVectors},
 	{names: "--lora-init-without-apply", instead: "POST /lora-adapters sets the scales of adapters"},
 	{names: "--tools --tools-runtime --mcp-servers-config --mcp-servers-json", takes: true, instead: noTools}, {names: "-ag --agent", instead: noTools},
-	{names: "--ui-mcp-proxy --webui-mcp-proxy", instead: "this server asks no others for pages"},
+	{names: "--ui-mcp-proxy --webui-mcp-proxy", instead: "this server does not proxy requests"},
 	{names: "--ui --webui", instead: noUI}, {names: "--ui-config --webui-config --ui-config-file --webui-config-file", takes: true, instead: noUI},
 	{names: "--models-preset", env: "MODELS_PRESET", takes: true, instead: "stencil.yaml holds flags, and a model's own options are those of a server with --model"},
 	{names: "--pooling", env: "POOLING", takes: true, instead: "vectors are pooled as the file says, or --override-kv ARCH.pooling_type=int:N (1 mean, 2 CLS, 3 last)"},
