@@ -32,7 +32,7 @@ func newMetrics() *metrics {
 		took:     exposition.NewHistogram("request_seconds", "Time from a request to the end of its answer.", 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300),
 		codes:    exposition.NewCounts("failures_total", "Requests that failed, by code.", "code"),
 		refusals: exposition.NewCounts("schema_refusals_total", "Keywords of schemas that could not be enforced and were refused.", "keyword"),
-		stores:   exposition.NewGauges("store_open", "0 for a file or folder that the server was to keep something in and can't.", "store"),
+		stores:   exposition.NewGauges("store_open", "1 if the server can write a file or folder that it was given, else 0.", "store"),
 	}
 	m.all.Add(m.requests, m.took, m.codes, m.refusals, m.stores)
 	return m

@@ -36,7 +36,7 @@ var llamaMetricList = []llamaMetric{
 	asLlama("n_decode_total", "counter", "Batches decoded.", func(s engine.Stats) float64 { return float64(s.Decodes) }),
 	asLlama("n_tokens_max", "counter", "Tokens of the longest prompt with its text.", func(s engine.Stats) float64 { return float64(s.LongestText) }),
 	asLlama("spec_decode_num_draft_tokens_total", "counter", "Tokens that were guessed and decoded with the one before them.", func(s engine.Stats) float64 { return float64(s.DraftTokens) }),
-	asLlama("spec_decode_num_accepted_tokens_total", "counter", "Of the draft tokens, those that the model wrote.", func(s engine.Stats) float64 { return float64(s.AcceptedTokens) }),
+	asLlama("spec_decode_num_accepted_tokens_total", "counter", "Draft tokens that the model confirmed.", func(s engine.Stats) float64 { return float64(s.AcceptedTokens) }),
 	asLlama("spec_decode_num_drafts_total", "counter", "Steps of texts with draft tokens.", func(s engine.Stats) float64 { return float64(s.DraftSteps) }),
 	asLlama("prompt_tokens_seconds", "gauge", "Tokens of prompts in a second of computing them.", func(s engine.Stats) float64 { return rate(s.PromptTokens, s.PromptTime) }),
 	asLlama("predicted_tokens_seconds", "gauge", "Tokens generated in a second of generating.", func(s engine.Stats) float64 { return rate(s.GeneratedTokens, s.GenerateTime) }),

@@ -25,10 +25,10 @@ type counts struct {
 
 func newCounts() counts {
 	return counts{
-		active: exposition.NewGauge("agent_runs_active", "Runs of agents that are worked on."),
-		runs:   exposition.NewCounts("agent_runs_total", "Runs of agents that ended or stopped to ask their user, by status and the bound they reached.", "status", "bound"),
-		frames: exposition.NewCounts("agent_frames_total", "Frames of agents that ended.", "status"),
-		tools:  exposition.NewCounts("agent_tool_calls_total", "Calls of tools by agents.", "tool"),
+		active: exposition.NewGauge("agent_runs_active", "Agent runs in progress."),
+		runs:   exposition.NewCounts("agent_runs_total", "Agent runs that ended or paused, by status and the bound they reached.", "status", "bound"),
+		frames: exposition.NewCounts("agent_frames_total", "Agent frames that ended.", "status"),
+		tools:  exposition.NewCounts("agent_tool_calls_total", "Tool calls by agents.", "tool"),
 		saved:  exposition.NewCounter("agent_prose_tokens_saved_total", "Tokens by which answers of frames were shorter than the same content as prose; stencil_agent_prose_tokens_lost_total has those that were longer."),
 		lost:   exposition.NewCounter("agent_prose_tokens_lost_total", "Tokens by which answers of frames were longer than the same content as prose."),
 	}
@@ -78,9 +78,9 @@ func (s *Handlers) Metrics() []prometheus.Collector {
 
 // Metrics read from the paused runs.
 var (
-	pausedNumber = exposition.NewReading("agent_paused_runs", "gauge", "Runs of agents that wait for their users.")
-	pausedBytes  = exposition.NewReading("agent_paused_bytes", "gauge", "What they occupy.")
-	pausedLost   = exposition.NewReading("agent_paused_lost_total", "counter", "Runs that waited too long, or made room for others.")
+	pausedNumber = exposition.NewReading("agent_paused_runs", "gauge", "Agent runs paused for an answer of their user.")
+	pausedBytes  = exposition.NewReading("agent_paused_bytes", "gauge", "Memory of paused agent runs, in bytes.")
+	pausedLost   = exposition.NewReading("agent_paused_lost_total", "counter", "Paused agent runs discarded after too long a wait, or to make room.")
 )
 
 // Describe implements prometheus.Collector.
