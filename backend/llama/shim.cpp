@@ -173,7 +173,6 @@ void stencil_init(void) {
     capi.ggml_log_set(on_log, nullptr);
     capi.llama_log_set(on_log, nullptr);
     capi.ggml_set_abort_callback(on_abort);
-    capi.llama_backend_init();
 }
 
 bool stencil_probe_arch(const char * name) {

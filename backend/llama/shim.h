@@ -186,6 +186,7 @@ void stencil_default_signals(void);
 
 // What Go calls as it is. cgo can't call through the pointers of a table.
 
+static inline void   stencil_backend_init(void)               { capi.llama_backend_init(); }
 static inline void   stencil_load_backends(const char * dir) { capi.ggml_backend_load_all_from_path(dir); }
 static inline size_t stencil_reg_count(void)                 { return capi.ggml_backend_reg_count(); }
 static inline const char * stencil_reg_name(size_t i)        { return capi.ggml_backend_reg_name(capi.ggml_backend_reg_get(i)); }

@@ -66,6 +66,9 @@ func startFrom(dir string) error {
 		// The CPU kernels are loadable backends too.
 		loadBackends(from)
 	}
+	// Without any backend so far, llama.cpp searches the folder that a
+	// distribution's package has for them and, unfortunately, the current one.
+	C.stencil_backend_init()
 	if len(devices()) == 0 {
 		library.err = fmt.Errorf("llama: %s has no kernels for this CPU: build llama.cpp for it with `make build LLAMA=source`", from)
 	}

@@ -11,9 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stencil-json/stencil/backend/llama/internal/capi"
 	"github.com/stencil-json/stencil/models"
 )
 
@@ -75,6 +77,83 @@ func TestLibrary(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestKernelsElsewhere checks that the CPU's kernels are found where ggml looks for them by itself, if
+// they are not beside the library: Homebrew and Arch have a folder for them.
+func TestKernelsElsewhere(t *testing.T) {
+	if dir := os.Getenv(libraryKey); dir != "" {
+		_, err := LoadBackends(dir)
+		fmt.Printf("kernels %q, error %v\n", CPUFeatures(), err)
+		return
+	}
+	if err := start(); err != nil {
+		t.Fatal(err)
+	}
+	from, err := capi.Open(nil) // where it has been found
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels, _ := filepath.Glob(filepath.Join(from, "libggml-cpu*.so"))
+	if len(kernels) == 0 {
+		t.Skip("these kernels are part of the library")
+	}
+	lib, elsewhere := t.TempDir(), t.TempDir()
+	all, _ := filepath.Glob(filepath.Join(from, "lib*.so*"))
+	for _, file := range all {
+		to := lib
+		if slices.Contains(kernels, file) {
+			to = elsewhere
+		}
+		if err := os.Link(file, filepath.Join(to, filepath.Base(file))); err != nil {
+			t.Skipf("no link can be made: %v", err)
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^TestKernelsElsewhere$")
+	cmd.Dir = elsewhere // one of the places where ggml looks
+	cmd.Env = append(os.Environ(), libraryKey+"="+lib)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "error <nil>") || strings.Contains(string(out), `kernels ""`) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestCurrentFolder checks that no library in the current folder is opened: it may be anybody's, or of
+// another version.
+func TestCurrentFolder(t *testing.T) {
+	if dir := os.Getenv(libraryKey); dir != "" {
+		_, err := LoadBackends(dir)
+		fmt.Printf("error %v\n", err)
+		return
+	}
+	from, err := capi.Open(nil) // where it has been found
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "x.c")
+	if err := os.WriteFile(source, []byte("#include <unistd.h>\n__attribute__((constructor)) static void opened(void) { write(1, \"opened\\n\", 7); }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"libggml-cpu-other.so", "libggml-vulkan.so"} {
+		if out, err := exec.Command("cc", "-shared", "-fPIC", "-w", "-o", filepath.Join(dir, name), source).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^TestCurrentFolder$")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), libraryKey+"="+from)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "error <nil>") || strings.Contains(string(out), "opened") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
