@@ -106,7 +106,7 @@ func (opt *BuiltinOptions) check(name string) error {
 	case name == "regex" && opt.Pattern == "":
 		return builtinError("regex: there is no pattern")
 	case opt.Root != "" && !xmlNamed(opt.Root):
-		return builtinError("xml: root %q is no name; want letters, digits, -, . and _, with a letter or _ first", opt.Root)
+		return builtinError("xml: root %q is not a name; want letters, digits, -, . and _, with a letter or _ first", opt.Root)
 	case opt.Delimiter != "" && !strings.Contains(",;\t|", opt.Delimiter) || len(opt.Delimiter) > 1:
 		return builtinError("csv: the delimiter %q is none of a comma, a semicolon, a tab and a bar", opt.Delimiter)
 	}

@@ -213,7 +213,7 @@ func TestBuiltinErrors(t *testing.T) {
 		{"csv", BuiltinOptions{Delimiter: "x"}, `gbnf: csv: the delimiter "x" is none of a comma, a semicolon, a tab and a bar`},
 		{"csv", BuiltinOptions{MinItems: ptr(3), MaxItems: ptr(2)}, `gbnf: csv: at least 3 items and at most 2 exclude each other`},
 		{"jsonl", BuiltinOptions{MaxItems: ptr(-1)}, `gbnf: jsonl: the number of items must be between 0 and 1000000`},
-		{"xml", BuiltinOptions{Root: "1a"}, `gbnf: xml: root "1a" is no name; want letters, digits, -, . and _, with a letter or _ first`},
+		{"xml", BuiltinOptions{Root: "1a"}, `gbnf: xml: root "1a" is not a name; want letters, digits, -, . and _, with a letter or _ first`},
 		{"json", BuiltinOptions{Root: "a"}, `gbnf: json has no use for a root`},
 		{"markdown-table", BuiltinOptions{NoHeader: true}, `gbnf: markdown-table has no use for a header that is left out`},
 		{"choice", BuiltinOptions{}, `gbnf: choice: there is nothing to choose from`},

@@ -177,8 +177,11 @@ func readPooling(folder string) (Pooling, error) {
 		switch kind := m.Type[strings.LastIndexByte(m.Type, '.')+1:]; kind {
 		case "Transformer", "Normalize":
 		case "Pooling":
-			if where != "" || !filepath.IsLocal(m.Path) {
-				return "", fmt.Errorf("models: %s: %q is no folder of the only part that pools", at, m.Path)
+			if where != "" {
+				return "", fmt.Errorf("models: %s: there are several pooling modules", at)
+			}
+			if !filepath.IsLocal(m.Path) {
+				return "", fmt.Errorf("models: %s: the path %q of the pooling module is outside the folder", at, m.Path)
 			}
 			where = m.Path
 		default:

@@ -363,8 +363,8 @@ func TestBERTRefuses(t *testing.T) {
 
 		{"modules.json: no such file", func(b bertFolder) { b.files["modules.json"] = nil }},
 		{"modules.json: a part of type sentence_transformers.models.Dense", module("3_Dense", "sentence_transformers.models.Dense")},
-		{"no folder of the only part that pools", module("3_Pooling", "sentence_transformers.models.Pooling")},
-		{`"../1_Pooling" is no folder`, func(b bertFolder) {
+		{"there are several pooling modules", module("3_Pooling", "sentence_transformers.models.Pooling")},
+		{`the path "../1_Pooling" of the pooling module is outside the folder`, func(b bertFolder) {
 			b.files["modules.json"] = []object{{"path": "../1_Pooling", "type": "Pooling"}}
 		}},
 		{"no part of type Pooling", func(b bertFolder) { b.files["modules.json"] = []object{{"path": "", "type": "Transformer"}} }},

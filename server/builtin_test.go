@@ -135,7 +135,7 @@ func TestBuiltinGrammars(t *testing.T) {
 		`{"builtin": "csv", "columns": "a,b"}`:                       "grammar.columns must be an array of names or a number",
 		`{"builtin": "csv", "delimiter": "--"}`:                      "the delimiter",
 		`{"builtin": "jsonl", "min_items": 3, "max_items": 2}`:       "exclude each other",
-		`{"builtin": "xml", "root": "<a>"}`:                          "is no name",
+		`{"builtin": "xml", "root": "<a>"}`:                          "is not a name",
 		`{"builtin": "xml", "header": false}`:                        "xml has no use for",
 		`{"builtin": "json_array", "max_items": 1, "min_items": -1}`: "grammar.min_items must be between 0 and 1000000",
 		`5`: `grammar must be a string, or an object with "builtin"`,

@@ -349,7 +349,7 @@ func (m *model) addLoRA(l LoRA) error {
 	var ptr *C.struct_llama_adapter_lora
 	said := collectErrors(func() { ptr = C.stencil_lora_load(m.ptr, cpath) })
 	if ptr == nil {
-		return failure(l.Path, "is no adapter for this model", &C.struct_stencil_error{}, said)
+		return failure(l.Path, "is not an adapter for this model", &C.struct_stencil_error{}, said)
 	}
 	m.loras = append(m.loras, lora{ptr, C.float(l.Scale)})
 	return nil

@@ -277,7 +277,7 @@ func (p *expressions) postfix(x expr) (expr, error) {
 			case tokInt:
 				n, err := strconv.ParseInt(name.text, 10, 64)
 				if err != nil {
-					return nil, name.fail(Syntax, "'%s' is no index", name.text)
+					return nil, name.fail(Syntax, "'%s' is not an index", name.text)
 				}
 				x = &indexExpr{t.place, x, &literal{name.place, n}}
 			default:

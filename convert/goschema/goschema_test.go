@@ -146,7 +146,7 @@ func TestErrors(t *testing.T) {
 		}{}, `minimum needs a number, not "one"`},
 		{struct {
 			A int `jsonschema:"enum=one"`
-		}{}, `enum: "one" is no value of type int`},
+		}{}, `enum: "one" is not a value of type int`},
 		{struct {
 			A int `jsonschema:"uniqueItems=maybe"`
 		}{}, `uniqueItems needs true or false`},

@@ -112,7 +112,7 @@ func (e *extra) literal(value string) (string, error) {
 		text = quote(value)
 	}
 	if err := json.Unmarshal([]byte(text), reflect.New(t).Interface()); err != nil {
-		return "", fmt.Errorf("%q is no value of type %s", value, t)
+		return "", fmt.Errorf("%q is not a value of type %s", value, t)
 	}
 	return text, nil
 }

@@ -238,7 +238,7 @@ func (l *lexer) character(out *strings.Builder) error {
 	}
 	n, err := strconv.ParseUint(l.rest()[:digits], 16, 32)
 	if err != nil || n > unicode.MaxRune {
-		return at.errorf("%q is no character's number", l.rest()[:digits])
+		return at.errorf("%q is not the number of a character", l.rest()[:digits])
 	}
 	l.advance(digits)
 	if 0xD800 <= n && n < 0xE000 {
@@ -300,7 +300,7 @@ func (l *lexer) number(t token) (token, error) {
 		whole += "e" + exponent
 	}
 	if _, err := strconv.ParseFloat(whole, 64); err != nil || strings.HasPrefix(whole, "0") && len(whole) > 1 && whole[1] != '.' && whole[1] != 'e' {
-		return t, t.errorf("%q is no number", rest[:end])
+		return t, t.errorf("%q is not a number", rest[:end])
 	}
 	t.text = whole
 	return t, nil

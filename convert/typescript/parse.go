@@ -289,7 +289,7 @@ func (p *parser) enumBody(d *declaration) error {
 			}
 			given, isLiteral := t.(*literal)
 			if !isLiteral {
-				return t.at().errorf("the value of enum member %s is no literal", name.text)
+				return t.at().errorf("the value of enum member %s is not a literal", name.text)
 			}
 			value = given
 			counter, known = smallInt(given)

@@ -166,7 +166,7 @@ func TestErrors(t *testing.T) {
 		{"enum E { A = 'x', B }", "1:19: enum member B needs a value"},
 		{"enum E { A } type T = E.B", "1:23: enum member E.B is not declared"},
 		{"type A = Pick<string, 'a'>", "Pick needs an object type"},
-		{"type A = 08", `1:10: "08" is no number`},
+		{"type A = 08", `1:10: "08" is not a number`},
 		{"type A = '\\ud800'", "1:11: surrogate escape"},
 		{"type A<T> = { x: A<T[]> }; type B = A<1>", "1:18: the type has no end"},
 		{"type A = " + strings.Repeat("(", 300), "nested deeper than"},

@@ -224,7 +224,7 @@ func (c *checker) leaf(n uint64, page []byte, may holds, low, high []byte) error
 			if root != 0 {
 				err = c.tree(root, anything, nil, nil)
 			} else if len(inline) < headerSize || order.Uint64(inline) != 0 || order.Uint16(inline[8:]) != leafPage || order.Uint32(inline[12:]) != 0 {
-				err = errors.New("its page's header is wrong")
+				err = errors.New("the header of its page is wrong")
 			} else {
 				err = c.leaf(n, inline, onlyValues, nil, nil)
 			}

@@ -49,7 +49,7 @@ func readPins(text string) (map[string]pin, error) {
 			return nil, fmt.Errorf("requirements.txt: %s: no --hash=sha256: with 64 hexadecimal digits", name)
 		}
 		if _, twice := pins[name]; twice {
-			return nil, fmt.Errorf("requirements.txt: %s stands there twice", name)
+			return nil, fmt.Errorf("requirements.txt: %s occurs twice", name)
 		}
 		pins[name] = pin{line, sum}
 	}

@@ -110,7 +110,7 @@ const folderVariable = "STENCIL_TEST_MODELS"
 func Dir() (string, error) {
 	if dir := os.Getenv(folderVariable); dir != "" {
 		if !filepath.IsAbs(dir) { // each package's tests run in a different folder
-			return "", fmt.Errorf("%s is %q, which is no absolute path", folderVariable, dir)
+			return "", fmt.Errorf("%s is %q, which is not an absolute path", folderVariable, dir)
 		}
 		return dir, nil
 	}
@@ -134,7 +134,7 @@ func (m Model) Check(path string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no file", path)
+		return fmt.Errorf("%s is not a file", path)
 	case info.Size() != m.Size:
 		return fmt.Errorf("%s has %d bytes, want %d", path, info.Size(), m.Size)
 	case m.stamped(path, info):

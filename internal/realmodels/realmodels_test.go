@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	expect("a folder", "is no file")
+	expect("a folder", "is not a file")
 }
 
 // outcome records how a test that calls Path ends.
@@ -128,7 +128,7 @@ func TestPath(t *testing.T) {
 		t.Errorf("right: %q, %+v", got, o)
 	}
 	t.Setenv(folderVariable, "models")
-	if _, o := ask(small); !strings.Contains(o.failed, "no absolute path") {
+	if _, o := ask(small); !strings.Contains(o.failed, "not an absolute path") {
 		t.Errorf("a relative folder: %+v", o)
 	}
 }

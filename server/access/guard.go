@@ -37,7 +37,7 @@ func (c Config) Check() error {
 		}
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
-			return fmt.Errorf("allowed origin %q is no origin, such as https://example.com", origin)
+			return fmt.Errorf("allowed origin %q is not an origin, such as https://example.com", origin)
 		}
 	}
 	return nil

@@ -463,7 +463,7 @@ func (e *loadError) why() string {
 		{backend.ErrTruncated, "its file is truncated"},
 		{backend.ErrDamaged, "its file is damaged"},
 		{backend.ErrArchitecture, "its architecture is not supported"},
-		{backend.ErrNotModel, "its file is no model"},
+		{backend.ErrNotModel, "its file is not a model"},
 	} {
 		if errors.Is(e.cause, kind.is) {
 			return ": " + kind.why

@@ -248,7 +248,7 @@ func TestBuiltins(t *testing.T) {
 		})
 	}
 	for grammar, says := range map[string]string{
-		`{"builtin": "xlm"}`: "xml", `{"builtin": "xml", "columns": 2}`: "no use for", `{"builtin": "csv", "delimeter": ";"}`: "delimiter", `{"builtin": "xml", "root": "a b"}`: "is no name",
+		`{"builtin": "xlm"}`: "xml", `{"builtin": "xml", "columns": 2}`: "no use for", `{"builtin": "csv", "delimeter": ";"}`: "delimiter", `{"builtin": "xml", "root": "a b"}`: "is not a name",
 		`"csv"`: `{"builtin": "csv"}`, `"root ::= \"a\"", "builtin": "csv"`: "builtin",
 	} {
 		if got := s.post(t, "/generate", `{"model": "tiny", "prompt": "x", "grammar": `+grammar+`}`); got.status != 400 || !strings.Contains(got.text("error", "message"), says) {

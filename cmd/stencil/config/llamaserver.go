@@ -446,14 +446,14 @@ func bias(v string) (string, error) {
 	}
 	id, err := strconv.ParseUint(v[:i], 10, 31)
 	if err != nil {
-		return "", fmt.Errorf("%q is no number of a token", v[:i])
+		return "", fmt.Errorf("%q is not a token number", v[:i])
 	}
 	if v[i+1:] == "inf" && v[i] == '-' {
 		return fmt.Sprintf("[%d,false]", id), nil
 	}
 	x, err := strconv.ParseFloat(v[i:], 32)
 	if err != nil {
-		return "", fmt.Errorf("%q is no bias", v[i:])
+		return "", fmt.Errorf("%q is not a bias", v[i:])
 	}
 	return fmt.Sprintf("[%d,%g]", id, x), nil
 }

@@ -44,7 +44,7 @@ func TestLlamaServer(t *testing.T) {
 		"serve --prio 2":                 "nice",
 		"serve --sse-ping-interval -1":   "15 seconds",
 		"serve -l 5":                     "TOKEN+BIAS",
-		"serve -l x+1":                   "number of a token",
+		"serve -l x+1":                   "not a token number",
 		"serve -cram x":                  "MiB",
 		"serve -lm dio":                  "mmap+mlock",
 		"serve --lora-scaled a:1,b":      "FILE:SCALE",

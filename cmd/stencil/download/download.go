@@ -452,7 +452,7 @@ func (d *File) copy(part *os.File, body io.Reader, stalled *time.Timer) (int64, 
 		got, err := body.Read(buf)
 		if at := d.have + n; at < int64(len(d.magic)) && got > 0 {
 			if want := d.magic[at:]; string(buf[:min(got, len(want))]) != want[:min(got, len(want))] {
-				return n, permanentError{fmt.Errorf("what %s sends is no %s file", d.Source.url.Redacted(), d.magic)}
+				return n, permanentError{fmt.Errorf("%s does not send a %s file", d.Source.url.Redacted(), d.magic)}
 			}
 		}
 		if n-looked > lookAfter {
