@@ -19,7 +19,7 @@ const Built = false
 
 // errNotBuilt says how to get a program with llama.cpp, also for users of `go
 // install`.
-var errNotBuilt = fmt.Errorf("llama: llama.cpp is %w: clone the repository and run `make build`, which fetches it, or unpack an archive that `make dist` has made", backend.ErrNotBuilt)
+var errNotBuilt = fmt.Errorf("llama: %w: to have llama.cpp, clone the repository and run `make build`, or unpack an archive that `make dist` has made", backend.ErrNotBuilt)
 
 // Version returns "", since this program was built without llama.cpp.
 func Version() string { return "" }
