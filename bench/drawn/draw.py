@@ -8,6 +8,7 @@ valid, what is wrong, or null where that can't be told. Each schema has a proces
 """
 
 import datetime
+import functools
 import json
 import multiprocessing
 import random
@@ -83,11 +84,36 @@ def edit(r, value):
 
 
 class EcmaPatterns:
-    r"""Stands in for the module re in jsonschema: \d, \w and \b are of ASCII, as in ECMA-262."""
+    r"""Stands in for the module re in jsonschema: \d, \w, \b, \s, the dot and the dollar sign mean what they do in ECMA-262."""
 
-    @staticmethod
-    def search(pattern, text):
-        return re.search(pattern, text, re.ASCII)
+    SPACE = r"\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+    PIECES = re.compile(r"\\.|\[\^?|\]|\.|\$", re.DOTALL)
+
+    @classmethod
+    def search(cls, pattern, text):
+        return re.search(cls.translated(pattern), text, re.ASCII)
+
+    @classmethod
+    @functools.lru_cache(1000)
+    def translated(cls, pattern):
+        inside = False
+
+        def piece(match):
+            nonlocal inside
+            found = match.group()
+            if found == r"\s":
+                return cls.SPACE if inside else f"[{cls.SPACE}]"
+            if found[0] == "\\":
+                return f"[^{cls.SPACE}]" if found == r"\S" and not inside else found
+            if inside:
+                inside = found != "]"
+                return "\\[" if found == "[" else found
+            if found[0] == "[":
+                inside = True
+                return found
+            return {".": r"[^\n\r\u2028\u2029]", "$": r"\Z"}.get(found, found)
+
+        return cls.PIECES.sub(piece, pattern)
 
 
 def judge(case, documents):
@@ -103,7 +129,8 @@ def judge(case, documents):
     why = None
     try:
         validator.check_schema(case["schema"])
-        validator = validator(case["schema"], format_checker=validator.FORMAT_CHECKER)
+        # Formats are asserted in every draft, not only in those that define them.
+        validator = validator(case["schema"], format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
     except Exception as error:  # the schema breaks a rule of its metaschema
         why = error
     for document in documents:
