@@ -88,4 +88,10 @@
 // below it, and combined with each stack. Masks are cached by configuration.
 //
 // Everything here is plain computation: no goroutines, no I/O.
+//
+// # Tests
+//
+// Most tests need a front end and are elsewhere: those of sequences, marks and forks in
+// package gbnf (segment_test.go, fork_test.go), those that compare masks with the result
+// of trying every token in packages gbnf (TestMasks) and bench (TestMaskOracle).
 package decoder
