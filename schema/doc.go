@@ -77,6 +77,13 @@
 // were open, and an object that would have no value stays open. So closing never
 // makes a schema unsatisfiable, except where items all have to differ.
 //
+// # Tests
+//
+// schema_test.go has what schemas accept; each package below has tests of its own. The
+// official test suite, masks compared with the result of trying every token, and random
+// schemas compared with a validator are in package bench (TestSchemaSuite,
+// TestMaskOracle, TestRandomSchemas), which imports this one.
+//
 // # Keywords
 //
 //	$defs                  schemas to refer to
@@ -138,11 +145,4 @@
 //     65,536 items, or 256 different ones.
 //   - Items that contain numbers with exponents beyond 100,000, which are never
 //     generated, are not compared where items have to be different.
-//
-// # Tests
-//
-// schema_test.go has what schemas accept; each package below has tests of its own. The
-// official test suite, masks compared with the result of trying every token, and random
-// schemas compared with a validator are in package bench (TestSchemaSuite,
-// TestMaskOracle, TestRandomSchemas), which imports this one.
 package schema
