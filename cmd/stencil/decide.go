@@ -31,11 +31,13 @@ func newDecideCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "decide QUESTION",
 		Short: "Answer a question about a text with probabilities",
-		Long: `Answer a question about a text with probabilities: over the given --choice values, as a score
-over the given --level values (lowest first), or, with neither, of yes. Nothing is generated.
+		Long: `Answer a question about a text with probabilities: of the values of --choice, of the
+levels of --level (lowest first) with a score, or, with neither, of yes. Nothing is
+generated.
 
-The text is that of --text or --text-file, or else standard input. The model is that of a
-running server (--server), or a file (--model; by default the small bundled model).`,
+The text is that of --text or --text-file, or else standard input. The model is that
+of a running server (--server), or a file (--model; by default the small bundled
+model).`,
 		Example: `  stencil decide --model M.gguf --text "I was charged twice." --choice billing --choice shipping "Which team should handle this?"
   stencil decide --server http://127.0.0.1:8080 --text-file mail.txt --level "can wait" --level today --level now "How urgent is this?"`,
 		Args: cobra.ExactArgs(1),

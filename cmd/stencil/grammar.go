@@ -27,8 +27,8 @@ func newGrammarCommand() *cobra.Command {
 		Short: "Check grammars and match texts against them",
 		Long: `Check grammars and match texts against them.
 
-A grammar is a file in GBNF, llama.cpp's notation, or the name of a built-in
-grammar: ` + strings.Join(gbnf.Builtins(), ", ") + `.`,
+A grammar is a file in GBNF, llama.cpp's notation, or the name of a built-in grammar:
+` + strings.Join(gbnf.Builtins(), ", ") + `.`,
 	}
 	cmd.AddCommand(newGrammarCheckCommand(), newGrammarMatchCommand(), newGrammarShowCommand())
 	return cmd
@@ -399,7 +399,7 @@ func newGrammarShowCommand() *cobra.Command {
 		Use:               "show NAME",
 		ValidArgsFunction: grammars(false),
 		Short:             "Print a built-in grammar",
-		Long:              "Print a built-in grammar, with its parameters put in. What is enforced of XML is more than a grammar can say; its comment tells what.",
+		Long:              "Print a built-in grammar with its parameters filled in. For XML, more is enforced than\na grammar can express; the comment in the grammar says what.",
 		Args:              cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt, err := flags.options()
