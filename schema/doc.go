@@ -77,13 +77,6 @@
 // were open, and an object that would have no value stays open. So closing never
 // makes a schema unsatisfiable, except where items all have to differ.
 //
-// # Tests
-//
-// schema_test.go has what schemas accept; each package below has tests of its own. The
-// official test suite, masks compared with the result of trying every token, and random
-// schemas compared with a validator are in package bench (TestSchemaSuite,
-// TestMaskOracle, TestRandomSchemas), which imports this one.
-//
 // # Keywords
 //
 //	$defs                  schemas to refer to

@@ -214,7 +214,7 @@ func TestTruncation(t *testing.T) {
 		t.Errorf("%d %v", status, got)
 	}
 	status, _, got := post(t, url+"/v1/responses", body("auto"))
-	if n, _ := at(got, "usage", "input_tokens").(float64); status != 200 || n < 3500 || n > 4096-60 || got["truncation"] != "auto" || !strings.Contains(fmt.Sprint(got["warnings"]), "left out") {
+	if n, _ := at(got, "usage", "input_tokens").(float64); status != 200 || n < 3500 || n > 4096-60 || got["truncation"] != "auto" || !strings.Contains(fmt.Sprint(got["warnings"]), "dropped") {
 		t.Errorf("%d %v", status, got)
 	}
 	if status, _, got := post(t, url+"/v1/responses", responsesBody(`"truncation": "auto", "input": "`+strings.Repeat("word ", 5000)+`"`)); status != 400 {

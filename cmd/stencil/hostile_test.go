@@ -29,7 +29,7 @@ func TestPullNoModel(t *testing.T) {
 	defer h.Close()
 	dir := t.TempDir()
 	_, _, err := run(t, "pull", h.URL+"/endless.gguf", "--out", dir)
-	if err == nil || !strings.Contains(err.Error(), "no GGUF file") {
+	if err == nil || !strings.Contains(err.Error(), "does not send a GGUF file") {
 		t.Errorf("error %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
