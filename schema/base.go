@@ -93,6 +93,8 @@ func (b *base) place() layout.Place {
 		return layout.Pretty()
 	case wsNatural:
 		return layout.Natural()
+	case wsNaturalNested:
+		return layout.Nested()
 	case wsSpaced:
 		return layout.Spaced()
 	}

@@ -67,15 +67,15 @@ func (s *source) finish(k frameKey) string {
 		if k.c == 0 {
 			members, size := s.shortest.object(k.a, true)
 			if size == noValue || len(members) == 0 {
-				return s.finishKeyAt(k.a, indented(k))
+				return s.finishKeyAt(k.a, k.at.Indented(int(k.b))[0])
 			}
-			return s.shortest.renderMembers(members, indented(k), listBegun)
+			return s.shortest.renderMembers(members, k.at.Indented(int(k.b))[0], listBegun)
 		}
 		items, size := s.shortest.array(k.a)
 		if size == noValue || len(items) == 0 {
-			return s.finishItem(k.a, indented(k))
+			return s.finishItem(k.a, k.at.Indented(int(k.b))[0])
 		}
-		return s.shortest.renderItems(items, indented(k), listBegun)
+		return s.shortest.renderItems(items, k.at.Indented(int(k.b))[0], listBegun)
 	case frameColon:
 		return s.frames.texts[k.a]
 	case frameObjComma:

@@ -222,19 +222,13 @@ func (s *source) indentEdges(k frameKey, e *decoder.Edges) {
 	if k.b == 0 {
 		more('\t', -1)
 	}
-	if at := indented(k); k.c == 0 {
-		e.Add('"', '"', s.keyFrame(k.a, at))
-	} else {
-		s.firstItem(k.a, at, e)
+	for _, at := range k.at.Indented(int(k.b)) {
+		if k.c == 0 {
+			e.Add('"', '"', s.keyFrame(k.a, at))
+		} else {
+			s.firstItem(k.a, at, e)
+		}
 	}
-}
-
-// indented returns the place after the indentation that was read.
-func indented(k frameKey) layout.Place {
-	if k.b < 0 {
-		return k.at.Indented(layout.Tab)
-	}
-	return k.at.Indented(layout.Spaces(int(k.b)))
 }
 
 // valueEdges calls add with the first byte of each kind of value that fulfils g.

@@ -25,6 +25,7 @@ const (
 	wsFlexible
 	wsNatural
 	wsSpaced
+	wsNaturalNested
 )
 
 var (
@@ -39,6 +40,8 @@ var (
 	// spaces after colons and commas or none. The first choice of each holds for the
 	// rest, so that most of the layout is forced; see [layout.Place].
 	Natural = Whitespace{kind: wsNatural}
+	// NaturalNested is Natural for a document that may be a part of an indented one.
+	NaturalNested = Whitespace{kind: wsNaturalNested}
 )
 
 // DefaultBlankRun is the maximum run of flexible whitespace in one place: enough for

@@ -693,3 +693,33 @@ func TestNotLeading(t *testing.T) {
 		}
 	}
 }
+
+// TestNested: a document that may be a part of an indented one closes its brackets where that one's lines begin.
+func TestNested(t *testing.T) {
+	v := byteVocab(t)
+	s, err := Compile([]byte(`{"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "integer"}}}, "c": {"type": "array", "items": {"type": "integer"}}}}`), Options{Whitespace: NaturalNested})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, fits := range map[string]bool{
+		"{\n  \"c\": []\n}":                                     true,
+		"{\n    \"c\": []\n  }":                                 true,
+		"{\n    \"c\": []\n}":                                   true,
+		"{\n      \"c\": []\n    }":                             true, // in a list
+		"{\n  \"c\": []\n    }":                                 false,
+		"{\n   \"c\": []\n }":                                   false, // 3 is no even number, and 2 of it are not a third
+		"{\n    \"a\": {\n      \"b\": 1\n    }\n  }":           true,
+		"{\n    \"a\": {\n        \"b\": 1\n    }\n}":           true,
+		"{\n    \"a\": {\n        \"b\": 1\n    }\n  }":         false,
+		"{\"c\": [\n      1,\n      2\n    ]}":                  true,
+		"{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}":                   true,
+		"{\"a\": {\"b\": 1}, \"c\": [1, 2]}":                    true,
+		"{\n    \"a\": {\n      \"b\": 1\n    },\n    \"c\": 1": false,
+	} {
+		m := s.Grammar(v).NewMatcher()
+		_, err := m.AcceptBytes([]byte(text))
+		if got := err == nil && m.Accepting(); got != fits {
+			t.Errorf("%q: %v, want %v (%v)", text, got, fits, err)
+		}
+	}
+}

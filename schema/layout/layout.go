@@ -34,13 +34,14 @@ type Place struct {
 type style uint16
 
 const (
-	lines style = 1 << iota // the container has a line for each part
-	inner                   // the container has a space inside its brackets
-	free                    // the writer chooses
+	lines  style = 1 << iota // the container has a line for each part
+	inner                    // the container has a space inside its brackets
+	free                     // the writer chooses
+	nested                   // how deep the document is in another one is undecided
 
-	unitShift  = 3 // 4 bits: the indentation of a level, 0 if undecided
-	colonShift = 7 // 2 bits: the text after a colon
-	commaShift = 9 // 2 bits: the text after a comma within a line
+	unitShift  = 4  // 4 bits: the indentation of a level, 0 if undecided
+	colonShift = 8  // 2 bits: the text after a colon
+	commaShift = 10 // 2 bits: the text after a comma within a line
 
 	unitMask  style = 15 << unitShift
 	colonMask style = 3 << colonShift
@@ -96,6 +97,14 @@ func Pretty() Place {
 // Natural returns the place of a document whose layout the writer chooses.
 func Natural() Place { return Place{style: free} }
 
+// Nested returns the place of a document whose layout the writer chooses, and which may be a part of another document
+// that isn't seen: its first line may be indented by several levels, of which all but one are that document's.
+func Nested() Place { return Place{style: free | nested} }
+
+// maxNested is the number of levels that may be those of the document around: the call's and, in a list of calls, the
+// list's.
+const maxNested = 2
+
 // A Choice is one possible continuation: a text and the place after it.
 type Choice struct {
 	Text  string
@@ -128,11 +137,30 @@ func (p Place) Openings() (list []Choice, indent bool) {
 	return append(list, Choice{p.newline(p.Depth + 1), broken}), false
 }
 
-// Indented returns the place inside a container at p whose first line is indented by
-// u. The layout was undecided before, so the container's own line isn't indented.
-func (p Place) Indented(u Unit) Place {
-	p.style |= lines | style(u)<<unitShift
-	return p
+// Indented returns the places that a container at p may have inside if its first line is
+// indented by n spaces or, for -1, by a tab. The layout was undecided before: the container's
+// own line isn't indented or, in a nested document, by a part of that.
+func (p Place) Indented(n int) []Place {
+	levels := 1
+	if p.style&nested != 0 && n > 0 {
+		levels += maxNested
+	}
+	p.style = p.style&^nested | lines
+	var list []Place
+	for k := 1; k <= levels; k++ {
+		at := p
+		at.Depth += int16(k - 1)
+		switch {
+		case n < 0:
+			at.style |= style(Tab) << unitShift
+		case n%k != 0:
+			continue
+		default:
+			at.style |= style(Spaces(n/k)) << unitShift
+		}
+		list = append(list, at)
+	}
+	return list
 }
 
 // Value returns the place of a value inside a container.

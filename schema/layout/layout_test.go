@@ -25,7 +25,7 @@ func document(at layout.Place, answers []int) string {
 		if indent && answers[0] == len(list) {
 			answers = answers[1:]
 			b.WriteString("\n" + layout.Spaces(3).String())
-			return at.Indented(layout.Spaces(3))
+			return at.Indented(3)[0]
 		}
 		return pick(list)
 	}

@@ -87,7 +87,7 @@ func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, 
 			}
 		}
 		c := CompiledTool{Tool: t, compiled: compiled, arguments: arguments.Document()}
-		opt.Strict, opt.Whitespace = false, schema.Natural
+		opt.Strict, opt.Whitespace = false, schema.NaturalNested
 		source := t.Parameters
 		if object != nil {
 			source = object
