@@ -394,6 +394,9 @@ func (s *sequence) constrain() error {
 	if s.job.req.Recast != nil && s.parts != nil {
 		s.recast = s.job.req.Recast()
 	}
+	if s.job.req.Doubt != nil && s.parts != nil {
+		s.doubt = &doubt{Doubt: s.job.req.Doubt, s: s}
+	}
 	none := len(s.matcher.Remaining()) == 0 && !s.matcher.Accepting()
 	if err := matcherErr(s.matcher); err != nil {
 		return s.refused(err)

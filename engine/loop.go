@@ -716,7 +716,7 @@ func (l *loop) tell(now time.Time, expected time.Duration) {
 // emit sends the unsent text of a sequence, and its result if it has ended.
 func (l *loop) emit(s *sequence, now time.Time) {
 	done := s.ended && s.err == nil && !s.done
-	if len(s.text) == s.sent && len(s.unsent) == 0 && !done {
+	if len(s.text) == s.sent && len(s.unsent) == 0 && !done || s.holding && !s.ended {
 		return
 	}
 	start := l.tracing.clock()

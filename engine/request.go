@@ -25,6 +25,7 @@ type Request struct {
 
 	Constraint Constraint // nil: free text
 	Gate       *Gate      // nil: none; only for texts in segments
+	Doubt      *Doubt     // nil: none; only for texts in segments
 	NoForced   bool       // sample forced text token by token
 	Truncate   bool       // the budget may cut the document off
 
@@ -162,5 +163,6 @@ type ConstraintResult struct {
 	MaskMax      time.Duration
 	BudgetClosed bool     // tokens were refused, or the text ended, to stay within the budget
 	Closing      int      // bytes of text when that first happened
+	Sureness     *float64 // the mean that decided Request.Doubt; nil if nothing was decided
 	Gated        *float64 // the total probability of the tokens of Request.Gate where it last applied; nil if it didn't
 }

@@ -77,7 +77,9 @@ type sequence struct {
 	drafter  *drafter // nil if it has no drafts
 	sampler  *sampling.Sampler
 	measurer *sampling.Measurer // nil unless probabilities are wanted
-	gate     *sampling.Measurer // of Request.Gate; nil until it is needed
+	gate     *sampling.Measurer // of Request.Gate and Request.Doubt; nil until it is needed
+	doubt    *doubt             // until Request.Doubt is decided
+	holding  bool               // nothing is sent until then
 	matcher  Matcher            // nil for free text
 	budget   *budget            // nil for free text and with Request.Truncate
 	mask     sampling.Set
@@ -251,6 +253,7 @@ func (s *sequence) goOn() {
 		return
 	}
 	s.few = s.fewOptions()
+	doubted := s.doubt.measure(&measured)
 	token, ok := s.choose()
 	if !ok || s.ended {
 		return
@@ -258,6 +261,7 @@ func (s *sequence) goOn() {
 	if !s.has(token) {
 		return
 	}
+	s.doubt.weigh(doubted, token)
 	if !s.possible(token) {
 		s.fail(&LogitsError{s.model})
 		return
@@ -271,6 +275,9 @@ func (s *sequence) goOn() {
 		start := s.tracing.clock()
 		s.force()
 		s.tracing.span(PartForce, start, s, 0)
+	}
+	if !s.ended {
+		s.doubt.decide(false)
 	}
 	if !s.ended {
 		s.reread()
@@ -579,6 +586,9 @@ func (s *sequence) stop(stop string) {
 
 // tell adds the text in parts that can be sent; all of it once it is complete.
 func (s *sequence) tell(complete bool) {
+	if s.holding = !complete && s.doubt.holds(); s.holding {
+		return
+	}
 	parts, more := s.parts.next(complete)
 	for i, p := range parts {
 		s.tail.stops = nil
@@ -627,6 +637,7 @@ func (s *sequence) end(reason FinishReason) {
 	s.ended = true
 	s.result.Finish = reason
 	if s.parts != nil && s.result.StopString == "" {
+		s.doubt.decide(true)
 		s.tell(true)
 		return
 	}

@@ -77,6 +77,9 @@ func (g *Generation) compose(ctx context.Context) error {
 		if q.ToolLeast != nil {
 			g.Job.Gate, err = g.Layout.Gate(ctx, m.Sequences, m.Text.Vocab(), &p, float64(*q.ToolLeast))
 		}
+		if err == nil {
+			g.Job.Doubt, err = g.Layout.Doubt(ctx, m.Sequences, m.Text.Vocab(), &p, float64(q.LeastSure()))
+		}
 		if g.Signals == nil { // signals come after the calls
 			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())
 		}

@@ -18,6 +18,7 @@ type Defaults struct {
 	ThinkTokens int                        // reasoning budget; 0: no limit
 	ThinkOver   string                     // the text that ends reasoning over its budget
 	ToolLeast   *float32                   // as in Request; nil: no bound
+	SureLeast   *float32                   // as in Request
 }
 
 // Fill sets the fields that the request omits. It may be called again.
@@ -43,6 +44,9 @@ func (q *Request) Fill(d *Defaults) error {
 	}
 	if q.ToolLeast == nil {
 		q.ToolLeast = d.ToolLeast
+	}
+	if q.SureLeast == nil {
+		q.SureLeast = d.SureLeast
 	}
 	if q.Reasoning || q.NoThoughts {
 		return nil
@@ -93,6 +97,9 @@ func (d *Defaults) Check() error {
 	}
 	if d.ToolLeast != nil && !probability(*d.ToolLeast) {
 		return fmt.Errorf("the probability with which tools are called must be between 0 and 1, not %g", *d.ToolLeast)
+	}
+	if d.SureLeast != nil && !probability(*d.SureLeast) {
+		return fmt.Errorf("how sure a model must be of arguments must be between 0 and 1, not %g", *d.SureLeast)
 	}
 	q := New()
 	q.Sampling = LlamaSampling

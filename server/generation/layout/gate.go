@@ -40,12 +40,8 @@ func (l *Layout) Gate(ctx context.Context, all *constraint.Sequences, v *vocab.V
 	}
 	g := &engine.Gate{Least: least, At: l.unanswered}
 	if p.Foreign {
-		o := builder{slices.Clone(l.Nodes)}
-		for i, n := range o.nodes {
-			o.nodes[i].Stops = slices.DeleteFunc(slices.Clone(n.Stops), func(s stopMark) bool { return s.Foreign })
-		}
 		var err error
-		if g.Instead, _, err = o.compile(ctx, all, v, 0); err != nil {
+		if g.Instead, err = l.withoutForeign(ctx, all, v); err != nil {
 			return nil, err
 		}
 	}
@@ -96,4 +92,54 @@ func (l *Layout) unanswered(spans []decoder.Span, text []byte) bool {
 		}
 	}
 	return true
+}
+
+// withoutForeign returns the constraint with the same nodes to which calls in other forms are text.
+func (l *Layout) withoutForeign(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab) (engine.Constraint, error) {
+	o := builder{slices.Clone(l.Nodes)}
+	for i, n := range o.nodes {
+		o.nodes[i].Stops = slices.DeleteFunc(slices.Clone(n.Stops), func(s stopMark) bool { return s.Foreign })
+	}
+	c, _, err := o.compile(ctx, all, v, 0)
+	return c, err
+}
+
+// Doubt returns what makes a call in another form than the model's own text again if the model was not sure of its
+// arguments: it is nil if an answer is a call in any case, or can't have such calls. A call in its own form is one
+// whatever its arguments; one in another form is taken for one by guess. Where no tool is of use, small models call one
+// all the same, and make its arguments up.
+func (l *Layout) Doubt(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab, p *Plan, least float64) (*engine.Doubt, error) {
+	if !p.Foreign || p.Must || p.constrained() || !l.HasFree() {
+		return nil, nil
+	}
+	within := make([]bool, len(l.Nodes)) // what may follow the mark of such a call
+	for _, n := range l.Nodes {
+		for _, s := range n.Stops {
+			if !s.Foreign {
+				continue
+			}
+			within[s.Next] = true
+			for _, way := range l.Nodes[s.Next].Fork {
+				within[way] = true
+			}
+		}
+	}
+	instead, err := l.withoutForeign(ctx, all, v)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Doubt{
+		Least: least, Instead: instead,
+		Find: func(spans []decoder.Span) (part, decides int) {
+			part = slices.IndexFunc(spans, func(s decoder.Span) bool { return s.Segment >= 0 && within[s.Segment] })
+			if part < 0 {
+				return -1, -1
+			}
+			decides = slices.IndexFunc(spans[part:], func(s decoder.Span) bool { return s.Segment >= 0 && l.Nodes[s.Segment].Role == roleArguments })
+			if decides >= 0 {
+				decides += part
+			}
+			return part, decides
+		},
+	}, nil
 }

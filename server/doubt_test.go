@@ -1,0 +1,119 @@
+package server
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stencil-json/stencil/backend/scripted"
+	"github.com/stencil-json/stencil/vocab"
+)
+
+// sayUnsure returns a model that says text after a prompt, the tokens from a place in it on with the given probability
+// each, and the rest surely.
+func sayUnsure(v *vocab.Vocab, after, text, from string, probability float64) scripted.Func {
+	surely := sayAnyhow(v, text, 1)
+	return func(history []int32, logits []float32) {
+		surely(history, logits)
+		all := named(v, history)
+		answer := all[strings.LastIndex(all, after)+len(after):]
+		best, most := 0, float32(math.Inf(-1))
+		for i, l := range logits {
+			if l > most {
+				best, most = i, l
+			}
+		}
+		for i := range logits {
+			logits[i] = -100
+		}
+		logits[best] = 0
+		if strings.Contains(answer, from) {
+			// The rest goes to a token that no text here has.
+			logits[best] = float32(math.Log(probability))
+			for i := range int32(v.Len()) {
+				if string(v.Bytes(i)) == "\v" {
+					logits[i] = float32(math.Log(1 - probability))
+				}
+			}
+		}
+	}
+}
+
+// TestArgumentConfidence checks that a call in another form is text, letter for letter, if the model is not sure of its
+// arguments, in answers and in streams, and that receipts report how sure it was.
+func TestArgumentConfidence(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	object := `{"name": "weather", "arguments": {"city": "Bergen", "days": 3}}`
+	// What is taken back is followed by any text.
+	for text, from := range map[string]string{
+		"```json\n" + object + "\n```\nSo it would be asked.": `"arguments": {`,
+		object + " or so": `"arguments": {`,
+	} {
+		url := serve(t, v, sayUnsure(v, "assistant\n", text, from, 0.7))
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, `+doubtTools+`}`)
+		if content, _ := at(got, "choices", 0, "message", "content").(string); content != text || at(got, "choices", 0, "finish_reason") != "stop" {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	for _, c := range []struct {
+		text, before string
+	}{
+		{object, ""},
+		{"```json\n" + object + "\n```", ""},
+		{"I look it up.\n```json\n" + object + "\n```", "I look it up."},
+		{"functions.weather({\"city\": \"Bergen\", \"days\": 3})", ""},
+	} {
+		for _, x := range []struct {
+			probability float64
+			fields      string
+			call        bool
+		}{
+			{0.98, ``, true},
+			{0.8, ``, false},
+			{0.8, `, "argument_confidence": 0`, true},
+			{0.8, `, "argument_confidence": 0.75`, true},
+			{0.8, `, "argument_confidence": 0.85`, false},
+			{0.8, `, "tool_choice": "required"`, true}, // must be one
+		} {
+			if strings.Contains(x.fields, "required") && c.text != object {
+				continue
+			}
+			url := serve(t, v, sayUnsure(v, "assistant\n", c.text, `"arguments": {`, x.probability))
+			if strings.HasPrefix(c.text, "functions") {
+				url = serve(t, v, sayUnsure(v, "assistant\n", c.text, `weather({`, x.probability))
+			}
+			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "signals": false, ` + doubtTools + x.fields
+			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
+			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+			content, _ := at(got, "choices", 0, "message", "content").(string)
+			want := c.text
+			if x.call {
+				want = c.before
+			}
+			sure, reported := at(got, "x_constraint", "argument_confidence").(float64)
+			judged := !strings.Contains(x.fields, "required")
+			if (len(calls) == 1) != x.call || strings.TrimSpace(content) != want || reported != judged || judged && math.Abs(sure-x.probability) > 0.06 {
+				t.Errorf("%q, %g%s: %d calls, content %q, confidence %g: %v", c.text, x.probability, x.fields, len(calls), content, sure, got)
+			}
+			streamed, called := "", false
+			for _, chunk := range chatChunks(t, url, body+`, "stream": true}`) {
+				piece, _ := at(chunk, "choices", 0, "delta", "content").(string)
+				streamed += piece
+				_, some := at(chunk, "choices", 0, "delta", "tool_calls").([]any)
+				called = called || some
+			}
+			if called != x.call || strings.TrimSpace(streamed) != want {
+				t.Errorf("%q, %g%s: stream %q, calls %v", c.text, x.probability, x.fields, streamed, called)
+			}
+		}
+	}
+	// A call in the model's own form is one, however unsure.
+	own := "<tool_call>\n" + object + "\n</tool_call>"
+	url := serve(t, v, sayUnsure(v, "assistant\n", own, `"arguments": {`, 0.6))
+	_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, `+doubtTools+`}`)
+	if list, _ := at(got, "choices", 0, "message", "tool_calls").([]any); len(list) != 1 || at(got, "x_constraint", "argument_confidence") != nil {
+		t.Errorf("in the model's own form: %v", got)
+	}
+}
+
+const doubtTools = `"tools": [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city", "days"]}}}]`
