@@ -155,7 +155,7 @@ func (g *Grammar) reaches(trie *vocab.Trie, text []byte, c int32) bool {
 		if node < 0 {
 			return false
 		}
-		node = childOf(trie, node, b)
+		node = trie.Follow(node, b)
 	}
 	if node < 0 {
 		return false
@@ -169,15 +169,4 @@ func (g *Grammar) reaches(trie *vocab.Trie, text []byte, c int32) bool {
 		}
 	}
 	return false
-}
-
-// childOf returns the child of node by byte b, or -1.
-func childOf(trie *vocab.Trie, node int32, b byte) int32 {
-	end := trie.Nodes[node].End
-	for i := node + 1; i < end; i = trie.Nodes[i].End {
-		if trie.Nodes[i].Byte == b {
-			return i
-		}
-	}
-	return -1
 }

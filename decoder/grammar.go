@@ -90,7 +90,7 @@ func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
 	if x, ok := src.(Metered); ok {
 		x.SetMeter(g.meter)
 	}
-	if x, ok := src.(staler); ok {
+	if x, ok := src.(Staler); ok {
 		g.stale = x.Stale
 	}
 	g.meter.Pause()

@@ -57,10 +57,10 @@ type sequenceFrame struct {
 	begin   bool // the start of a text that starts with a fork
 }
 
-// Stale implements staler.
+// Stale implements [Staler].
 func (s *sequenceSource) Stale() bool {
 	for i := range s.parts {
-		if x, ok := s.parts[i].sub.(staler); ok && x.Stale() {
+		if x, ok := s.parts[i].sub.(Staler); ok && x.Stale() {
 			return true
 		}
 	}

@@ -56,10 +56,10 @@ type Source interface {
 // that the grammar recovers. The grammar then resets the source.
 type Metered interface{ SetMeter(*meter.Meter) }
 
-// A staler is a Source with state that it shares with others, such as a common cache.
+// A Staler is a Source with state that it shares with others, such as a common cache.
 // Stale reports whether it has exceeded a limit there: it must be reset, after which it
 // can be used again, with more room and without that state.
-type staler interface{ Stale() bool }
+type Staler interface{ Stale() bool }
 
 // Edges collects the edges that leave a frame.
 type Edges struct {

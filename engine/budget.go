@@ -142,17 +142,7 @@ func longestToken(trie *vocab.Trie, text []byte) (token int32, n int) {
 		if depth == len(text) {
 			break
 		}
-		node = childOf(trie, node, text[depth])
+		node = trie.Follow(node, text[depth])
 	}
 	return token, n
-}
-
-// childOf returns the node that a byte leads to, -1 if there is none.
-func childOf(trie *vocab.Trie, node int32, b byte) int32 {
-	for i := node + 1; i < trie.Nodes[node].End; i = trie.Nodes[i].End {
-		if trie.Nodes[i].Byte == b {
-			return i
-		}
-	}
-	return -1
 }

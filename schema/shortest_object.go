@@ -186,9 +186,10 @@ func (sh *shortest) freshKey(key int32, begun bool, fits func(matching uint64) b
 		key  int32
 		text string
 	}
+	const most = 20_000 // key states of a search
 	queue := []place{{key: key}}
 	seen := map[int32]bool{}
-	for steps := 0; len(queue) > 0 && steps < 20000; steps++ {
+	for steps := 0; len(queue) > 0 && steps < most; steps++ {
 		p := queue[0]
 		queue = queue[1:]
 		if name, m := sh.keys.end(p.key); name == -1 && fits(m) && (p.text != "" || begun) {

@@ -36,7 +36,7 @@ func newSource(doc *syntax.Document, opt Options, lang *language.Pool, m *meter.
 	return s
 }
 
-// Stale implements the decoder's optional interface: in a pool of its own, the schema has more room.
+// Stale implements [decoder.Staler]: in a pool of its own, the schema has more room.
 func (s *source) Stale() bool {
 	_, is := errors.AsType[*regular.LimitError](s.err)
 	return is && s.lang.Common()

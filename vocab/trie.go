@@ -42,6 +42,17 @@ func (t *Trie) At(i int32) []int32 {
 	return t.Tokens[t.Nodes[i].First:t.Nodes[i+1].First]
 }
 
+// Follow returns the child of node i over a byte, or -1.
+func (t *Trie) Follow(i int32, b byte) int32 {
+	end := t.Nodes[i].End
+	for c := i + 1; c < end; c = t.Nodes[c].End {
+		if t.Nodes[c].Byte == b {
+			return c
+		}
+	}
+	return -1
+}
+
 // TrieEntry is a string to be added to a trie.
 type TrieEntry struct {
 	Text  []byte

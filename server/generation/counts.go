@@ -22,7 +22,7 @@ func newCounts() *Counts {
 		queued:   exposition.NewHistogram("queue_seconds", "Time that a text waited for a slot.", 0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60),
 		masks:    exposition.NewHistogram("mask_seconds", "The longest mask of each constrained text.", 1e-6, 1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 1e-2, 0.1),
 		maskTime: exposition.NewCounter("mask_seconds_total", "Time spent on masks."),
-		tries: exposition.NewCounts("answer_tries_total", "Answers of models without masks, by what was wrong with them and what became of them.",
+		tries: exposition.NewCounts("answer_tries_total", "Answers generated without masks, by error and by what was done about it.",
 			"model", "strategy", "cause", "outcome"),
 	}
 }

@@ -20,7 +20,7 @@ func (g *Generation) compose(ctx context.Context) error {
 	isChat := q.Messages != nil
 	if q.Begun != "" {
 		if g.Constraint != nil && !g.Constraint.free || q.Reasoning {
-			return wire.Invalid("messages", "an answer that has begun can't be constrained, nor come after thoughts")
+			return wire.Invalid("messages", "a prefilled answer can't be constrained or follow reasoning")
 		}
 		return nil
 	}
@@ -65,9 +65,9 @@ func (g *Generation) compose(ctx context.Context) error {
 	}
 	switch {
 	case p.Tools != nil && !m.CallsSaid:
-		q.Warnings = append(q.Warnings, fmt.Sprintf("how the model writes calls of tools is not known (%v); they are written in the form %q", m.Prompts.CallFormMissing(), m.CallForm.Name))
+		q.Warnings = append(q.Warnings, fmt.Sprintf("the model's chat template does not show the format of its tool calls (%v); they are written as %q", m.Prompts.CallFormMissing(), m.CallForm.Name))
 	case q.Reasoning && !m.ThoughtsSaid:
-		q.Warnings = append(q.Warnings, fmt.Sprintf("the model's template doesn't say how it writes thoughts; they are written in the form %q", m.ThoughtForm.Name))
+		q.Warnings = append(q.Warnings, fmt.Sprintf("the model's chat template does not show the format of its reasoning, which is written as %q", m.ThoughtForm.Name))
 	}
 	p.Foreign = p.Tools != nil && isChat && q.ToolForms != "own"
 	var err error

@@ -101,10 +101,10 @@ func Instructed(q *request.Request, instruction string, r *Constraint) string {
 	case q.Signals == nil:
 		return instruction
 	case q.PromptSchema == "never" || q.PromptTokens != nil:
-		q.Warnings = append(q.Warnings, "the prompt says nothing about signals: prompt_schema is \"never\", or the prompt is given as tokens")
+		q.Warnings = append(q.Warnings, "the prompt has no instruction about signals: prompt_schema is \"never\", or the prompt is given as tokens")
 		return instruction
 	case q.Messages == nil && q.PromptSchema != "always":
-		q.Warnings = append(q.Warnings, "the prompt is gone on with as it is and says nothing about signals; prompt_schema: \"always\" writes an instruction before it, and messages have a place for one")
+		q.Warnings = append(q.Warnings, "the prompt is continued as it is, without an instruction about signals; prompt_schema: \"always\" writes an instruction before it, and messages have a place for one")
 		return instruction
 	}
 	return WithSignals(q, instruction, r)

@@ -77,7 +77,7 @@ func (u *upstream) Ready(ctx context.Context, g *generation.Generation) (generat
 	case q.PromptTokens != nil:
 		return nil, wire.NotOffered("prompt", "a prompt of tokens for a model behind an upstream")
 	case q.Begun != "":
-		return nil, wire.NotOffered("messages", "going on with an answer of a model behind an upstream")
+		return nil, wire.NotOffered("messages", "a prefilled answer of a model behind an upstream")
 	case r.calls() && !caps.Tools:
 		return nil, wire.NotOffered("tools", "calling tools with a model behind an upstream that takes none")
 	case (q.TopLogprobs > 0 || q.Logprobs) && !caps.Logprobs:
