@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"math"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,9 +17,14 @@ type Doubt struct {
 	// Find returns the indices of the span with which the part begins and of the one whose tokens decide; -1 while
 	// there is none. The first part counts. It must be fast.
 	Find func(spans []decoder.Span) (part, decides int)
-	// Least is the smallest geometric mean of the probabilities that the model gives to the part's sampled tokens, before
-	// bias, temperature and constraint. Tokens without a letter or a digit don't count: they lay values out.
+	// Least is how sure the model must be: the geometric mean of the probabilities that it gives to the part's sampled
+	// tokens, before bias, temperature and constraint, must not be smaller. Tokens without a letter or a digit don't count:
+	// they lay values out.
 	Least float64
+	// Tokens begin such a part. If one of them is sampled where At reports true, their total probability there must not be
+	// smaller either. At must be fast, and is as in Gate.
+	Tokens []int32
+	At     func(spans []decoder.Span, text []byte) bool
 	// Instead takes over where the mean is smaller. It must accept the text so far, with the same spans before the part.
 	Instead Constraint
 }
@@ -29,6 +35,11 @@ type doubt struct {
 	s   *sequence
 	sum float64 // of the logarithms of n tokens' probabilities
 	n   int
+
+	first  bool                  // At reported true of the next token
+	begin  float64               // probability of Tokens where it last did
+	begins bool                  // one of them was sampled there
+	next   *sampling.Measurement // of the next token, if that is in the part
 }
 
 // find is Find of the text so far.
@@ -39,29 +50,35 @@ func (d *doubt) find() (part, decides int) {
 	return d.Find(d.s.parts.m.Spans())
 }
 
-// measure returns the distribution at the current position if the next token counts. measured is known already if the
-// sequence measures every token.
-func (d *doubt) measure(measured *sampling.Measurement) *sampling.Measurement {
-	if part, _ := d.find(); part < 0 {
-		return nil
+// look notes what the model says of the next token, if that counts. measured is known already if the sequence measures
+// every token.
+func (d *doubt) look(measured *sampling.Measurement) {
+	if d == nil {
+		return
 	}
 	s := d.s
-	if s.measurer != nil {
-		return measured
+	part, _ := d.find()
+	d.next, d.first = nil, part < 0 && d.At(s.parts.m.Spans(), s.parts.raw)
+	switch {
+	case d.first:
+		d.begin = s.distribution(gateSet(d.Tokens)).Allowed
+	case part < 0:
+	case s.measurer != nil:
+		d.next = measured
+	default:
+		m := s.distribution(nil)
+		d.next = &m
 	}
-	if s.gate == nil {
-		s.gate = sampling.NewMeasurer(s.vocab.Len())
-	}
-	s.looking.Lock()
-	defer s.looking.Unlock()
-	m := s.gate.Measure(s.logits, nil, 0)
-	return &m
 }
 
-// weigh counts a sampled token, if measure returned a distribution.
-func (d *doubt) weigh(m *sampling.Measurement, token int32) {
-	if m != nil && bytes.ContainsFunc(d.s.vocab.Bytes(token), says) {
-		d.sum += float64(d.s.logprob(m, token))
+// sampled counts the token that came.
+func (d *doubt) sampled(token int32) {
+	switch {
+	case d == nil:
+	case d.first:
+		d.begins = slices.Contains(d.Tokens, token)
+	case d.next != nil && bytes.ContainsFunc(d.s.vocab.Bytes(token), says):
+		d.sum += float64(d.s.logprob(d.next, token))
 		d.n++
 	}
 }
@@ -81,12 +98,15 @@ func (d *doubt) decide(complete bool) {
 	if part < 0 || !complete && (decides < 0 || decides == len(d.s.parts.m.Spans())-1) {
 		return
 	}
-	mean := 1.0
+	sure := 1.0
 	if d.n > 0 {
-		mean = math.Exp(d.sum / float64(d.n))
+		sure = math.Exp(d.sum / float64(d.n))
 	}
-	d.s.doubt, d.s.limits.Sureness = nil, &mean
-	if mean < d.Least {
+	if d.begins {
+		sure = min(sure, d.begin)
+	}
+	d.s.doubt, d.s.limits.Sureness = nil, &sure
+	if sure < d.Least {
 		d.takeBack()
 	}
 	if !complete {

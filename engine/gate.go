@@ -31,12 +31,7 @@ func (s *sequence) withheld() []int32 {
 	if g == nil || s.parts == nil || !g.At(s.parts.m.Spans(), s.parts.raw) {
 		return nil
 	}
-	if s.gate == nil {
-		s.gate = sampling.NewMeasurer(s.vocab.Len())
-	}
-	s.looking.Lock()
-	defer s.looking.Unlock()
-	p := s.gate.Measure(s.logits, gateSet(g.Tokens), 0).Allowed
+	p := s.distribution(gateSet(g.Tokens)).Allowed
 	s.limits.Gated = &p
 	if p >= g.Least {
 		return nil
@@ -45,6 +40,16 @@ func (s *sequence) withheld() []int32 {
 		s.replace(g.Instead)
 	}
 	return g.Tokens
+}
+
+// distribution measures the model's distribution at the current position, and the probability of a set; nil: all tokens.
+func (s *sequence) distribution(of sampling.Set) sampling.Measurement {
+	if s.gate == nil {
+		s.gate = sampling.NewMeasurer(s.vocab.Len())
+	}
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	return s.gate.Measure(s.logits, of, 0)
 }
 
 // replace continues with another constraint, which the text so far satisfies.

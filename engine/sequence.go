@@ -253,7 +253,7 @@ func (s *sequence) goOn() {
 		return
 	}
 	s.few = s.fewOptions()
-	doubted := s.doubt.measure(&measured)
+	s.doubt.look(&measured)
 	token, ok := s.choose()
 	if !ok || s.ended {
 		return
@@ -261,7 +261,7 @@ func (s *sequence) goOn() {
 	if !s.has(token) {
 		return
 	}
-	s.doubt.weigh(doubted, token)
+	s.doubt.sampled(token)
 	if !s.possible(token) {
 		s.fail(&LogitsError{s.model})
 		return

@@ -65,7 +65,7 @@ func TestToolConfidence(t *testing.T) {
 			if strings.HasPrefix(call, "[") && strings.Contains(c.fields, "required") {
 				continue // lists are written with several calls there
 			}
-			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "argument_confidence": 0, ` + weatherTools + c.fields
+			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "call_confidence": 0, ` + weatherTools + c.fields
 			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
 			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
 			content, _ := at(got, "choices", 0, "message", "content").(string)
@@ -110,7 +110,7 @@ func TestToolConfidence(t *testing.T) {
 	shown := "Use this call:\n\n```json\n" + object + "\n```\n"
 	for probability, calls := range map[float64]bool{0.7: false, 0.3: true} {
 		url := serve(t, v, sayPerhaps(v, "assistant\n", object, shown, probability))
-		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "tool_confidence": 0.8, "argument_confidence": 0, `+weatherTools+`}`)
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "tool_confidence": 0.8, "call_confidence": 0, `+weatherTools+`}`)
 		list, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
 		if content, _ := at(got, "choices", 0, "message", "content").(string); calls != (len(list) == 1) || !calls && content != shown {
 			t.Errorf("a call within the answer, %g: %v", probability, got)
@@ -121,7 +121,7 @@ func TestToolConfidence(t *testing.T) {
 	bound := float32(0.8)
 	_, url = start(t, setup{vocab: v, next: sayPerhaps(v, "assistant\n", object, plain, 0.7), cfg: Config{Defaults: request.Defaults{ToolLeast: &bound}}})
 	for fields, calls := range map[string]bool{``: false, `, "tool_confidence": null`: false, `, "tool_confidence": 0`: true, `, "tool_confidence": 0.5`: true} {
-		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "argument_confidence": 0, `+weatherTools+fields+`}`)
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "call_confidence": 0, `+weatherTools+fields+`}`)
 		if list, _ := at(got, "choices", 0, "message", "tool_calls").([]any); calls != (len(list) == 1) {
 			t.Errorf("with an operator's bound, %q: %v", fields, got)
 		}

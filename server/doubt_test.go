@@ -39,9 +39,26 @@ func sayUnsure(v *vocab.Vocab, after, text, from string, probability float64) sc
 	}
 }
 
-// TestArgumentConfidence checks that a call in another form is text, letter for letter, if the model is not sure of its
+// beginUnsure returns a model that says text after a prompt, its first token with the given probability, all others surely.
+func beginUnsure(v *vocab.Vocab, after, text string, probability float64) scripted.Func {
+	surely := sayUnsure(v, after, text, "never", 1)
+	return func(history []int32, logits []float32) {
+		if surely(history, logits); !strings.HasSuffix(named(v, history), after) {
+			return
+		}
+		for i := range logits {
+			if logits[i] == 0 {
+				logits[i] = float32(math.Log(probability))
+			} else if string(v.Bytes(int32(i))) == "\v" {
+				logits[i] = float32(math.Log(1 - probability))
+			}
+		}
+	}
+}
+
+// TestCallConfidence checks that a call in another form is text, letter for letter, if the model is not sure of its
 // arguments, in answers and in streams, and that receipts report how sure it was.
-func TestArgumentConfidence(t *testing.T) {
+func TestCallConfidence(t *testing.T) {
 	v := familyVocab(t, "qwen25")
 	object := `{"name": "weather", "arguments": {"city": "Bergen", "days": 3}}`
 	// What is taken back is followed by any text.
@@ -69,11 +86,11 @@ func TestArgumentConfidence(t *testing.T) {
 			call        bool
 		}{
 			{0.98, ``, true},
-			{0.8, ``, false},
-			{0.8, `, "argument_confidence": 0`, true},
-			{0.8, `, "argument_confidence": 0.75`, true},
-			{0.8, `, "argument_confidence": 0.85`, false},
-			{0.8, `, "tool_choice": "required"`, true}, // must be one
+			{0.7, ``, false},
+			{0.7, `, "call_confidence": 0`, true},
+			{0.7, `, "call_confidence": 0.65`, true},
+			{0.7, `, "call_confidence": 0.75`, false},
+			{0.7, `, "tool_choice": "required"`, true}, // must be one
 		} {
 			if strings.Contains(x.fields, "required") && c.text != object {
 				continue
@@ -90,7 +107,7 @@ func TestArgumentConfidence(t *testing.T) {
 			if x.call {
 				want = c.before
 			}
-			sure, reported := at(got, "x_constraint", "argument_confidence").(float64)
+			sure, reported := at(got, "x_constraint", "call_confidence").(float64)
 			judged := !strings.Contains(x.fields, "required")
 			if (len(calls) == 1) != x.call || strings.TrimSpace(content) != want || reported != judged || judged && math.Abs(sure-x.probability) > 0.06 {
 				t.Errorf("%q, %g%s: %d calls, content %q, confidence %g: %v", c.text, x.probability, x.fields, len(calls), content, sure, got)
@@ -107,11 +124,25 @@ func TestArgumentConfidence(t *testing.T) {
 			}
 		}
 	}
+	// What begins the answer with a call may not be the likelier beginning.
+	for text, call := range map[string]bool{object: false, "I look it up.\n```json\n" + object + "\n```": true} {
+		for bound, sure := range map[string]float64{`, "call_confidence": 0.55`: 0.6, ``: 0.6} {
+			if call {
+				sure = 1
+			}
+			url := serve(t, v, beginUnsure(v, "assistant\n", text, 0.6))
+			_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, `+doubtTools+bound+`}`)
+			list, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+			if p, _ := at(got, "x_constraint", "call_confidence").(float64); math.Abs(p-sure) > 1e-3 || (len(list) == 1) != (call || bound != "") {
+				t.Errorf("%q%s: %v", text, bound, got)
+			}
+		}
+	}
 	// A call in the model's own form is one, however unsure.
 	own := "<tool_call>\n" + object + "\n</tool_call>"
 	url := serve(t, v, sayUnsure(v, "assistant\n", own, `"arguments": {`, 0.6))
 	_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, `+doubtTools+`}`)
-	if list, _ := at(got, "choices", 0, "message", "tool_calls").([]any); len(list) != 1 || at(got, "x_constraint", "argument_confidence") != nil {
+	if list, _ := at(got, "choices", 0, "message", "tool_calls").([]any); len(list) != 1 || at(got, "x_constraint", "call_confidence") != nil {
 		t.Errorf("in the model's own form: %v", got)
 	}
 }

@@ -69,7 +69,7 @@ func TestForeignCalls(t *testing.T) {
 		list += "\n]"
 		for seed := range uint64(2) {
 			url := serve(t, v, sayRecast(v, reply, list, seed))
-			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "argument_confidence": 0, ` + weatherTools
+			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "call_confidence": 0, ` + weatherTools
 			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
 			message := at(got, "choices", 0, "message")
 			text, _ := at(message, "content").(string)
@@ -194,7 +194,7 @@ func TestForeignCallIsRecast(t *testing.T) {
 				contexts = append(contexts, named(v, history))
 				next(history, logits)
 			}})
-			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 400, "argument_confidence": 0, "tool_choice": "` + choice + `"` + c.fields + `, ` + weatherTools
+			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 400, "call_confidence": 0, "tool_choice": "` + choice + `"` + c.fields + `, ` + weatherTools
 			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
 			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
 			if len(calls) != c.calls || at(got, "choices", 0, "finish_reason") != "tool_calls" || at(got, "x_constraint", "validated") != true {

@@ -39,9 +39,9 @@ type Receipt struct {
 
 	// ToolForm is the form of the calls, if not the model's own.
 	ToolForm string `json:"tool_form,omitempty"`
-	// ArgumentConfidence is the geometric mean of the probabilities of the tokens of a first call's arguments, if
-	// that is in another form than the model's own. A call that was taken back for it is text.
-	ArgumentConfidence *float64 `json:"argument_confidence,omitempty"`
+	// CallConfidence is how sure the model was of a first call in another form than its own, as in [engine.Doubt]. A
+	// call that was taken back for it is text.
+	CallConfidence *float64 `json:"call_confidence,omitempty"`
 	// CallProbability is the probability that the model gave to beginning a call, with tool_confidence.
 	CallProbability *float64 `json:"call_probability,omitempty"`
 
@@ -93,7 +93,7 @@ func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Recei
 		Checked:  Issues(r.report.Checked), Ignored: Issues(r.report.Ignored), Closed: r.report.Closed,
 		ForcedTokens: limits.ForcedTokens, TokensSaved: limits.SavedSteps,
 		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
-		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form, CallProbability: limits.Gated, ArgumentConfidence: limits.Sureness,
+		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form, CallProbability: limits.Gated, CallConfidence: limits.Sureness,
 	}
 	out.Warnings = problem.Details(costly(r))
 	if c.Said != nil && c.visible > 0 {

@@ -99,7 +99,7 @@ func (d *Defaults) Check() error {
 		return fmt.Errorf("the probability with which tools are called must be between 0 and 1, not %g", *d.ToolLeast)
 	}
 	if d.SureLeast != nil && !probability(*d.SureLeast) {
-		return fmt.Errorf("how sure a model must be of arguments must be between 0 and 1, not %g", *d.SureLeast)
+		return fmt.Errorf("how sure a model must be of a call must be between 0 and 1, not %g", *d.SureLeast)
 	}
 	q := New()
 	q.Sampling = LlamaSampling

@@ -24,7 +24,7 @@ type Request struct {
 	ToolForms    string         // "own": calls in other models' forms stay text
 	RepeatCalls  bool           // also return calls that repeat an earlier one
 	ToolLeast    *float32       // least probability with which the model must begin a call that it need not make
-	SureLeast    *float32       // how sure it must be of the arguments of a call in another form; nil: DefaultSure
+	SureLeast    *float32       // how sure it must be of a call in another form; nil: DefaultSure
 	MaxToolCalls int            // of one answer
 	Tools        *ToolSet       // nil without tools
 	Variables    map[string]any // of the model's chat template
@@ -92,7 +92,7 @@ var SamplingFields = append([]string{
 }, chainFields...)
 
 // OwnFields are fields of this server that every dialect accepts.
-var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "tool_confidence", "argument_confidence", "repeat_calls", "max_tool_calls", "lora", "id_slot"}
+var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "tool_confidence", "call_confidence", "repeat_calls", "max_tool_calls", "lora", "id_slot"}
 
 // Efforts are the levels of reasoning effort.
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
@@ -179,9 +179,9 @@ func (q *Request) readAdapters(o *wire.Object) (err error) {
 	return err
 }
 
-// DefaultSure is the geometric mean of the probabilities of their tokens that the arguments of a call in another form
+// DefaultSure is how sure a model must be, as in [engine.Doubt], of a call in another form
 // than the model's own must have. bench/RESULTS.md has what was tried.
-const DefaultSure = 0.82
+const DefaultSure = 0.78
 
 // LeastSure returns SureLeast or its default.
 func (q *Request) LeastSure() float32 {
@@ -195,7 +195,7 @@ func (q *Request) readConfidence(o *wire.Object) (err error) {
 	if q.ToolLeast, err = readProbability(o, "tool_confidence"); err != nil {
 		return err
 	}
-	q.SureLeast, err = readProbability(o, "argument_confidence")
+	q.SureLeast, err = readProbability(o, "call_confidence")
 	return err
 }
 

@@ -37,7 +37,7 @@ var samplingDefaults = []string{"temperature", "top-k", "top-p", "min-p", "typic
 
 const (
 	toolConfidence     = "tool-confidence"
-	argumentConfidence = "argument-confidence"
+	callConfidence = "call-confidence"
 )
 
 // Sampling registers the flags for sampler options.
@@ -64,7 +64,7 @@ func (f *Flags) Chat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.reasoning, "reasoning", "", "whether models think unless a request says: on, off or auto (default: as trained)")
 	flags.StringVar(&f.effort, "reasoning-effort", "", "reasoning_effort for chat templates, unless a request says, such as low or high")
 	flags.Float32Var(&f.confidence, toolConfidence, 0, "least probability of a tool call at an answer's beginning, unless a request says (default: no bound)")
-	flags.Float32Var(&f.sure, argumentConfidence, request.DefaultSure, "least mean probability of the arguments of a call not in the model's own form, unless a request says")
+	flags.Float32Var(&f.sure, callConfidence, request.DefaultSure, "how sure models must be of a tool call that is not in their own form, unless a request says")
 	flags.IntVar(&f.budget, "reasoning-budget", -1, "maximum number of reasoning tokens, unless a request says; 0: no reasoning, -1: no limit")
 	flags.StringVar(&f.over, "reasoning-budget-message", "", "words that end reasoning which is longer than its limit")
 }
@@ -89,7 +89,7 @@ func (f *Flags) Set(c *server.Config) error {
 	if f.flags.Lookup(toolConfidence).Changed {
 		d.ToolLeast = &f.confidence
 	}
-	if f.flags.Lookup(argumentConfidence).Changed {
+	if f.flags.Lookup(callConfidence).Changed {
 		d.SureLeast = &f.sure
 	}
 	if err := d.Check(); err != nil {

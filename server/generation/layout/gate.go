@@ -25,6 +25,21 @@ func (l *Layout) Gate(ctx context.Context, all *constraint.Sequences, v *vocab.V
 	if p.Must || p.constrained() || len(p.Tools) == 0 || !l.HasFree() {
 		return nil, nil
 	}
+	g := &engine.Gate{Least: least, At: l.unanswered, Tokens: p.beginnings(v)}
+	if p.Foreign {
+		var err error
+		if g.Instead, err = l.withoutForeign(ctx, all, v); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// beginnings is the tokens that may begin a call, by the marks of calls and of reasoning.
+type beginnings struct{ marks, reasoning string }
+
+// beginnings returns the tokens with which a call may begin.
+func (p *Plan) beginnings(v *vocab.Vocab) []int32 {
 	var marks []string
 	for _, t := range p.Calls.Triggers {
 		marks = append(marks, strings.TrimLeft(p.Calls.Lead+t.Mark, " \n"), strings.TrimLeft(t.Mark, " \n"))
@@ -38,26 +53,26 @@ func (l *Layout) Gate(ctx context.Context, all *constraint.Sequences, v *vocab.V
 			first[mark[0]] = true
 		}
 	}
-	g := &engine.Gate{Least: least, At: l.unanswered}
-	if p.Foreign {
-		var err error
-		if g.Instead, err = l.withoutForeign(ctx, all, v); err != nil {
-			return nil, err
-		}
+	key := beginnings{marks: strings.Join(marks, "\x00")}
+	if p.Think == ThinkPerhaps {
+		key.reasoning = p.Thought.Open
 	}
-	for token := range int32(v.Len()) {
-		text := v.Bytes(token)
-		if len(text) == 0 {
-			text = []byte(v.Text(token))
+	return v.Attach(key, func() any {
+		var list []int32
+		for token := range int32(v.Len()) {
+			text := v.Bytes(token)
+			if len(text) == 0 {
+				text = []byte(v.Text(token))
+			}
+			if text = bytes.TrimLeft(text, " \n"); len(text) == 0 || !first[text[0]] || !opens(string(text), marks) {
+				continue
+			}
+			if key.reasoning == "" || !bytes.HasPrefix([]byte(key.reasoning), text) {
+				list = append(list, token)
+			}
 		}
-		if text = bytes.TrimLeft(text, " \n"); len(text) == 0 || !first[text[0]] || !opens(string(text), marks) {
-			continue
-		}
-		if p.Think != ThinkPerhaps || !bytes.HasPrefix([]byte(p.Thought.Open), text) {
-			g.Tokens = append(g.Tokens, token)
-		}
-	}
-	return g, nil
+		return list
+	}).([]int32)
 }
 
 // leastLetters is how many letters of a mark a token must have: fewer begin words.
@@ -104,8 +119,8 @@ func (l *Layout) withoutForeign(ctx context.Context, all *constraint.Sequences, 
 	return c, err
 }
 
-// Doubt returns what makes a call in another form than the model's own text again if the model was not sure of its
-// arguments: it is nil if an answer is a call in any case, or can't have such calls. A call in its own form is one
+// Doubt returns what makes a call in another form than the model's own text again if the model was not sure of it
+// and its arguments: it is nil if an answer is a call in any case, or can't have such calls. A call in its own form is one
 // whatever its arguments; one in another form is taken for one by guess. Where no tool is of use, small models call one
 // all the same, and make its arguments up.
 func (l *Layout) Doubt(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab, p *Plan, least float64) (*engine.Doubt, error) {
@@ -129,7 +144,7 @@ func (l *Layout) Doubt(ctx context.Context, all *constraint.Sequences, v *vocab.
 		return nil, err
 	}
 	return &engine.Doubt{
-		Least: least, Instead: instead,
+		Least: least, Instead: instead, Tokens: p.beginnings(v), At: l.unanswered,
 		Find: func(spans []decoder.Span) (part, decides int) {
 			part = slices.IndexFunc(spans, func(s decoder.Span) bool { return s.Segment >= 0 && within[s.Segment] })
 			if part < 0 {
