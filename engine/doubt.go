@@ -19,7 +19,7 @@ type Doubt struct {
 	Find func(spans []decoder.Span) (part, decides int)
 	// Least is how sure the model must be: the geometric mean of the probabilities that it gives to the part's sampled
 	// tokens, before bias, temperature and constraint, must not be smaller. Tokens without a letter or a digit don't count:
-	// they lay values out.
+	// they lay values out; nor do those with which the budget closes the text.
 	Least float64
 	// Tokens begin such a part. If one of them is sampled where At reports true, their total probability there must not be
 	// smaller either. At must be fast, and is as in Gate.
@@ -77,7 +77,7 @@ func (d *doubt) sampled(token int32) {
 	case d == nil:
 	case d.first:
 		d.begins = slices.Contains(d.Tokens, token)
-	case d.next != nil && bytes.ContainsFunc(d.s.vocab.Bytes(token), says):
+	case d.next != nil && !d.s.limits.BudgetClosed && bytes.ContainsFunc(d.s.vocab.Bytes(token), says):
 		d.sum += float64(d.s.logprob(d.next, token))
 		d.n++
 	}

@@ -138,10 +138,17 @@ func TestCallConfidence(t *testing.T) {
 			}
 		}
 	}
+	// Arguments that the budget cuts short are none that the model was unsure of.
+	long := `{"name": "weather", "arguments": {"city": "` + strings.Repeat("x", 200) + `", "days": 3}}`
+	url := serve(t, v, sayUnsure(v, "assistant\n", long, "never", 1))
+	_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 90, `+doubtTools+`}`)
+	if list, _ := at(got, "choices", 0, "message", "tool_calls").([]any); len(list) != 1 || at(got, "x_constraint", "budget_closed") != true {
+		t.Errorf("at the end of the budget: %v", got)
+	}
 	// A call in the model's own form is one, however unsure.
 	own := "<tool_call>\n" + object + "\n</tool_call>"
-	url := serve(t, v, sayUnsure(v, "assistant\n", own, `"arguments": {`, 0.6))
-	_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, `+doubtTools+`}`)
+	url = serve(t, v, sayUnsure(v, "assistant\n", own, `"arguments": {`, 0.6))
+	_, _, got = post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, `+doubtTools+`}`)
 	if list, _ := at(got, "choices", 0, "message", "tool_calls").([]any); len(list) != 1 || at(got, "x_constraint", "call_confidence") != nil {
 		t.Errorf("in the model's own form: %v", got)
 	}
