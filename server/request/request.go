@@ -180,7 +180,7 @@ func (q *Request) readAdapters(o *wire.Object) (err error) {
 }
 
 // DefaultSure is how sure a model must be, as in [engine.Doubt], of a call in another form
-// than the model's own must have. bench/RESULTS.md has what was tried.
+// than its own. bench/RESULTS.md has what was tried.
 const DefaultSure = 0.78
 
 // LeastSure returns SureLeast or its default.
