@@ -106,8 +106,12 @@ func TestKernelsElsewhere(t *testing.T) {
 		if slices.Contains(kernels, file) {
 			to = elsewhere
 		}
-		if err := os.Link(file, filepath.Join(to, filepath.Base(file))); err != nil {
-			t.Skipf("no link can be made: %v", err)
+		b, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, filepath.Base(file)), b, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	exe, err := os.Executable()
