@@ -387,9 +387,9 @@ func TestLoRA(t *testing.T) {
 		{filepath.Join(dir, "none.gguf"), "no such file"},
 		{typed("alpha.gguf", "adapter.lora.alpha", 0, 4), "adapter.lora.alpha is of type uint32, not float32"},
 		{typed("i32.gguf", "blk.0.attn_q.weight.lora_a", 4+8+8, 26), "blk.0.attn_q.weight.lora_a is of type I32"},
-		{path, "no adapter"},
-		{adapter("width.gguf", "llama", 32), "no adapter"},
-		{adapter("arch.gguf", "qwen2", 64), "no adapter"},
+		{path, "not an adapter"},
+		{adapter("width.gguf", "llama", 32), "not an adapter"},
+		{adapter("arch.gguf", "qwen2", 64), "not an adapter"},
 	} {
 		if _, err := Load(context.Background(), path, LoadOptions{LoRA: []LoRA{{Path: bad.path}}}); err == nil || !strings.Contains(err.Error(), bad.text) {
 			t.Errorf("%s: %v, want %q", bad.path, err, bad.text)

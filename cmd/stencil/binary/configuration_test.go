@@ -202,7 +202,7 @@ func TestHome(t *testing.T) {
 	}
 	help, _, _ := stencil(t, "serve", "--help")
 	about, _, _ := strings.Cut(strings.Join(strings.Fields(help), " "), " Usage:")
-	if strings.Contains(about, "random") || !strings.Contains(about, "the small bundled model is served: it extracts fields") {
+	if strings.Contains(about, "random") || !strings.Contains(about, "the small bundled model is served, which extracts fields") {
 		t.Errorf("serve --help: %s", about)
 	}
 }

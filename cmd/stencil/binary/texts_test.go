@@ -35,7 +35,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s: %s, want %s: %v", c.body, verdict, c.want, got)
 		}
 	}
-	for body, says := range map[string]string{`{"document": 5}`: "what the text is to fit", `{"schema": {}}`: "either text or document", `{"shema": {}, "document": 5}`: "schema"} {
+	for body, says := range map[string]string{`{"document": 5}`: "a constraint is required", `{"schema": {}}`: "either text or document", `{"shema": {}, "document": 5}`: "schema"} {
 		if got := s.post(t, "/validate", body); got.status != 400 || !strings.Contains(got.text("error", "message"), says) {
 			t.Errorf("%s: %v", body, got)
 		}
