@@ -36,7 +36,7 @@ type Flags struct {
 var samplingDefaults = []string{"temperature", "top-k", "top-p", "min-p", "typical-p", "repeat-penalty", "presence-penalty", "frequency-penalty", "seed"}
 
 const (
-	toolConfidence     = "tool-confidence"
+	toolConfidence = "tool-confidence"
 	callConfidence = "call-confidence"
 )
 
