@@ -105,7 +105,7 @@ func (d *doubt) decide(complete bool) {
 	if d.begins {
 		sure = min(sure, d.begin)
 	}
-	d.s.doubt, d.s.limits.Sureness = nil, &sure
+	d.s.doubt, d.s.limits.Doubted = nil, &sure
 	if sure < d.Least {
 		d.takeBack()
 	}
@@ -114,29 +114,16 @@ func (d *doubt) decide(complete bool) {
 	}
 }
 
-// takeBack has Instead take over, if it accepts the text.
+// takeBack has Instead take over.
 func (d *doubt) takeBack() {
 	s := d.s
-	m, ok := d.Instead.NewMatcher().(SegmentMatcher)
-	if !ok {
-		return
+	if s.replace(d.Instead) != nil {
+		return // to Instead, too, the text is more than text
 	}
-	if b, ok := m.(bounded); ok {
-		b.Bind(s.job.ctx)
-	}
-	for _, token := range s.tokens[s.prompt:] {
-		if m.Accept(token) != nil {
-			return // the text means something there too
-		}
-	}
-	s.matcher, s.parts.m, s.masked, s.recast = m, m, false, nil
-	if s.budget != nil {
-		s.budget = &budget{vocab: s.vocab, matcher: m}
-	}
+	s.masked, s.recast = false, nil
 	end := s.size
 	for i := len(s.unsent) - 1; i >= 0; i-- {
-		t := &s.unsent[i]
-		if len(t.Bytes) > 0 {
+		if t := &s.unsent[i]; len(t.Bytes) > 0 {
 			segment, start := s.parts.segmentAt(end)
 			t.Segment, t.Before = segment, max(0, start-(end-len(t.Bytes)))
 			end -= len(t.Bytes)

@@ -37,7 +37,9 @@ func (s *sequence) withheld() []int32 {
 		return nil
 	}
 	if p >= 0.5 && g.Instead != nil {
-		s.replace(g.Instead)
+		if err := s.replace(g.Instead); err != nil {
+			s.fail(s.refused(err))
+		}
 	}
 	return g.Tokens
 }
@@ -52,20 +54,20 @@ func (s *sequence) distribution(of sampling.Set) sampling.Measurement {
 	return s.gate.Measure(s.logits, of, 0)
 }
 
-// replace continues with another constraint, which the text so far satisfies.
-func (s *sequence) replace(c Constraint) {
+// replace continues with another constraint, unless that doesn't accept the text so far.
+func (s *sequence) replace(c Constraint) error {
 	m := c.NewMatcher()
 	if b, ok := m.(bounded); ok {
 		b.Bind(s.job.ctx)
 	}
 	for _, token := range s.tokens[s.prompt:] {
 		if err := m.Accept(token); err != nil {
-			s.fail(s.refused(err))
-			return
+			return err
 		}
 	}
 	s.matcher, s.parts.m = m, m.(SegmentMatcher)
 	if s.budget != nil {
 		s.budget = &budget{vocab: s.vocab, matcher: m}
 	}
+	return nil
 }

@@ -163,6 +163,6 @@ type ConstraintResult struct {
 	MaskMax      time.Duration
 	BudgetClosed bool     // tokens were refused, or the text ended, to stay within the budget
 	Closing      int      // bytes of text when that first happened
-	Sureness     *float64 // what decided Request.Doubt, as in Doubt.Least; nil if nothing was decided
+	Doubted      *float64 // what decided Request.Doubt, as in Doubt.Least; nil if nothing was decided
 	Gated        *float64 // the total probability of the tokens of Request.Gate where it last applied; nil if it didn't
 }

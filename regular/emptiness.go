@@ -162,7 +162,7 @@ func (s *searches) lengthWalk(core Expr, least, most int32) bool {
 func (s *searches) search(e Expr, steps int) (found, done bool) {
 	// Mostly one character leads to an expression that is known to be live.
 	for _, d := range s.derive(e) {
-		if s.quick(d.to) == live {
+		if s.err == nil && s.quick(d.to) == live {
 			return s.settle(e, true), true
 		}
 	}

@@ -64,18 +64,19 @@ func (s *source) finish(k frameKey) string {
 		}
 		return s.shortest.renderMembers(members, k.at, listMore)
 	case frameIndent:
+		at := k.at.Indented(int(k.b))[0]
 		if k.c == 0 {
 			members, size := s.shortest.object(k.a, true)
 			if size == noValue || len(members) == 0 {
-				return s.finishKeyAt(k.a, k.at.Indented(int(k.b))[0])
+				return s.finishKeyAt(k.a, at)
 			}
-			return s.shortest.renderMembers(members, k.at.Indented(int(k.b))[0], listBegun)
+			return s.shortest.renderMembers(members, at, listBegun)
 		}
 		items, size := s.shortest.array(k.a)
 		if size == noValue || len(items) == 0 {
-			return s.finishItem(k.a, k.at.Indented(int(k.b))[0])
+			return s.finishItem(k.a, at)
 		}
-		return s.shortest.renderItems(items, k.at.Indented(int(k.b))[0], listBegun)
+		return s.shortest.renderItems(items, at, listBegun)
 	case frameColon:
 		return s.frames.texts[k.a]
 	case frameObjComma:

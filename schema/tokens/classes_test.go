@@ -64,15 +64,7 @@ func TestClasses(t *testing.T) {
 		`^\p{L}*.?$`:               false,
 		`(admin|maker)`:            false,
 	} {
-		store := regular.NewStore(regular.Limits{})
-		e, err := store.Pattern(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := store.Compile(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := compile(t, regular.NewStore(regular.Limits{}), pattern)
 		whole, states := true, []regular.State{m.Start()}
 		for i := 0; i < len(states) && i < 100; i++ {
 			q := states[i]

@@ -28,6 +28,19 @@ func testVocab(t *testing.T) *vocab.Vocab {
 	return v
 }
 
+func compile(t *testing.T, store *regular.Store, pattern string) *regular.Machine {
+	t.Helper()
+	e, err := store.Pattern(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := store.Compile(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // all returns the tokens that a result allows inside a string and those that
 // close it.
 func (l *StringTokens) all(v *vocab.Vocab, c *Closers) (stay, closing []string) {
@@ -52,14 +65,7 @@ func TestInString(t *testing.T) {
 	store := regular.NewStore(regular.Limits{})
 	tables := For(v)
 	for _, pattern := range []string{`^[ab]*$`, `^(ab)+$`, `^.{0,3}$`, `^[^a]*$`, `^a[é日本b]*$`, `^\n?a+$`, `^(abc|ba|x)$`, `^[a-z]{30,}$`, ``} {
-		e, err := store.Pattern(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := store.Compile(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := compile(t, store, pattern)
 		q := m.Start()
 		stay, closing := tables.InString(m, q, false).all(v, tables.Closers)
 		for id := range int32(v.Len()) {

@@ -78,7 +78,7 @@ func (g *Generation) compose(ctx context.Context) error {
 			g.Job.Gate, err = g.Layout.Gate(ctx, m.Sequences, m.Text.Vocab(), &p, float64(*q.ToolLeast))
 		}
 		if err == nil {
-			g.Job.Doubt, err = g.Layout.Doubt(ctx, m.Sequences, m.Text.Vocab(), &p, float64(q.LeastSure()))
+			g.Job.Doubt, err = g.Layout.Doubt(ctx, m.Sequences, m.Text.Vocab(), &p, float64(q.LeastCall()))
 		}
 		if g.Signals == nil { // signals come after the calls
 			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())

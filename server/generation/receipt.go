@@ -93,7 +93,7 @@ func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Recei
 		Checked:  Issues(r.report.Checked), Ignored: Issues(r.report.Ignored), Closed: r.report.Closed,
 		ForcedTokens: limits.ForcedTokens, TokensSaved: limits.SavedSteps,
 		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
-		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form, CallProbability: limits.Gated, CallConfidence: limits.Sureness,
+		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form, CallProbability: limits.Gated, CallConfidence: limits.Doubted,
 	}
 	out.Warnings = problem.Details(costly(r))
 	if c.Said != nil && c.visible > 0 {

@@ -18,7 +18,7 @@ type Defaults struct {
 	ThinkTokens int                        // reasoning budget; 0: no limit
 	ThinkOver   string                     // the text that ends reasoning over its budget
 	ToolLeast   *float32                   // as in Request; nil: no bound
-	SureLeast   *float32                   // as in Request
+	CallLeast   *float32                   // as in Request
 }
 
 // Fill sets the fields that the request omits. It may be called again.
@@ -45,8 +45,8 @@ func (q *Request) Fill(d *Defaults) error {
 	if q.ToolLeast == nil {
 		q.ToolLeast = d.ToolLeast
 	}
-	if q.SureLeast == nil {
-		q.SureLeast = d.SureLeast
+	if q.CallLeast == nil {
+		q.CallLeast = d.CallLeast
 	}
 	if q.Reasoning || q.NoThoughts {
 		return nil
@@ -98,8 +98,8 @@ func (d *Defaults) Check() error {
 	if d.ToolLeast != nil && !probability(*d.ToolLeast) {
 		return fmt.Errorf("the probability with which tools are called must be between 0 and 1, not %g", *d.ToolLeast)
 	}
-	if d.SureLeast != nil && !probability(*d.SureLeast) {
-		return fmt.Errorf("how sure a model must be of a call must be between 0 and 1, not %g", *d.SureLeast)
+	if d.CallLeast != nil && !probability(*d.CallLeast) {
+		return fmt.Errorf("the confidence that calls need must be between 0 and 1, not %g", *d.CallLeast)
 	}
 	q := New()
 	q.Sampling = LlamaSampling

@@ -24,7 +24,7 @@ type Request struct {
 	ToolForms    string         // "own": calls in other models' forms stay text
 	RepeatCalls  bool           // also return calls that repeat an earlier one
 	ToolLeast    *float32       // least probability with which the model must begin a call that it need not make
-	SureLeast    *float32       // how sure it must be of a call in another form; nil: DefaultSure
+	CallLeast    *float32       // how sure it must be of a call in another form; nil: DefaultCallLeast
 	MaxToolCalls int            // of one answer
 	Tools        *ToolSet       // nil without tools
 	Variables    map[string]any // of the model's chat template
@@ -179,23 +179,23 @@ func (q *Request) readAdapters(o *wire.Object) (err error) {
 	return err
 }
 
-// DefaultSure is how sure a model must be, as in [engine.Doubt], of a call in another form
+// DefaultCallLeast is how sure a model must be, as in [engine.Doubt], of a call in another form
 // than its own. bench/RESULTS.md has what was tried.
-const DefaultSure = 0.78
+const DefaultCallLeast = 0.78
 
-// LeastSure returns SureLeast or its default.
-func (q *Request) LeastSure() float32 {
-	if q.SureLeast != nil {
-		return *q.SureLeast
+// LeastCall returns CallLeast or its default.
+func (q *Request) LeastCall() float32 {
+	if q.CallLeast != nil {
+		return *q.CallLeast
 	}
-	return DefaultSure
+	return DefaultCallLeast
 }
 
 func (q *Request) readConfidence(o *wire.Object) (err error) {
 	if q.ToolLeast, err = readProbability(o, "tool_confidence"); err != nil {
 		return err
 	}
-	q.SureLeast, err = readProbability(o, "call_confidence")
+	q.CallLeast, err = readProbability(o, "call_confidence")
 	return err
 }
 

@@ -64,7 +64,7 @@ func (f *Flags) Chat(flags *pflag.FlagSet) {
 	flags.StringVar(&f.reasoning, "reasoning", "", "whether models think unless a request says: on, off or auto (default: as trained)")
 	flags.StringVar(&f.effort, "reasoning-effort", "", "reasoning_effort for chat templates, unless a request says, such as low or high")
 	flags.Float32Var(&f.confidence, toolConfidence, 0, "least probability of a tool call at an answer's beginning, unless a request says (default: no bound)")
-	flags.Float32Var(&f.sure, callConfidence, request.DefaultSure, "least certainty of a tool call that is not in the model's own form, unless a request says")
+	flags.Float32Var(&f.sure, callConfidence, request.DefaultCallLeast, "least certainty of a tool call that is not in the model's own form, unless a request says")
 	flags.IntVar(&f.budget, "reasoning-budget", -1, "maximum number of reasoning tokens, unless a request says; 0: no reasoning, -1: no limit")
 	flags.StringVar(&f.over, "reasoning-budget-message", "", "words that end reasoning which is longer than its limit")
 }
@@ -90,7 +90,7 @@ func (f *Flags) Set(c *server.Config) error {
 		d.ToolLeast = &f.confidence
 	}
 	if f.flags.Lookup(callConfidence).Changed {
-		d.SureLeast = &f.sure
+		d.CallLeast = &f.sure
 	}
 	if err := d.Check(); err != nil {
 		return err

@@ -35,7 +35,7 @@ func (l *Layout) Gate(ctx context.Context, all *constraint.Sequences, v *vocab.V
 	return g, nil
 }
 
-// beginnings is the tokens that may begin a call, by the marks of calls and of reasoning.
+// beginnings is the key under which the tokens that may begin a call are kept: the marks of calls and of reasoning.
 type beginnings struct{ marks, reasoning string }
 
 // beginnings returns the tokens with which a call may begin.
@@ -47,17 +47,17 @@ func (p *Plan) beginnings(v *vocab.Vocab) []int32 {
 	if p.Foreign {
 		marks = append(append(marks, "{", "["), blockOpenings...)
 	}
-	var first [256]bool // bytes with which marks begin
-	for _, mark := range marks {
-		if mark != "" {
-			first[mark[0]] = true
-		}
-	}
 	key := beginnings{marks: strings.Join(marks, "\x00")}
 	if p.Think == ThinkPerhaps {
 		key.reasoning = p.Thought.Open
 	}
 	return v.Attach(key, func() any {
+		var first [256]bool // bytes with which marks begin
+		for _, mark := range marks {
+			if mark != "" {
+				first[mark[0]] = true
+			}
+		}
 		var list []int32
 		for token := range int32(v.Len()) {
 			text := v.Bytes(token)
@@ -111,12 +111,16 @@ func (l *Layout) unanswered(spans []decoder.Span, text []byte) bool {
 
 // withoutForeign returns the constraint with the same nodes to which calls in other forms are text.
 func (l *Layout) withoutForeign(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab) (engine.Constraint, error) {
+	if l.plain != nil {
+		return l.plain, nil
+	}
 	o := builder{slices.Clone(l.Nodes)}
 	for i, n := range o.nodes {
 		o.nodes[i].Stops = slices.DeleteFunc(slices.Clone(n.Stops), func(s stopMark) bool { return s.Foreign })
 	}
-	c, _, err := o.compile(ctx, all, v, 0)
-	return c, err
+	var err error
+	l.plain, _, err = o.compile(ctx, all, v, 0)
+	return l.plain, err
 }
 
 // Doubt returns what makes a call in another form than the model's own text again if the model was not sure of it
