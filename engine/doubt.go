@@ -25,8 +25,9 @@ type Doubt struct {
 	// smaller either. At must be fast, and is as in Gate.
 	Tokens []int32
 	At     func(spans []decoder.Span, text []byte) bool
-	// Instead takes over where the mean is smaller. It must accept the text so far, with the same spans before the part.
-	Instead Constraint
+	// Instead returns the constraint that takes over where the model wasn't. It must accept the text so far, with the same
+	// spans before the part.
+	Instead Fallback
 }
 
 // doubt is a Doubt about one sequence that is not decided. A nil doubt is decided.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/stencil-json/stencil/decoder"
 	"github.com/stencil-json/stencil/decoder/sampling"
 	"github.com/stencil-json/stencil/vocab"
@@ -14,10 +16,14 @@ type Gate struct {
 	// At reports whether the next token is at such a place, from the segments and the text so far. It must be fast,
 	// and the constraint must allow other tokens there.
 	At func(spans []decoder.Span, text []byte) bool
-	// Instead replaces the constraint once tokens that were likelier than not are excluded; nil: nothing does. It has
-	// the same segments, and allows the same tokens at such a place.
-	Instead Constraint
+	// Instead returns the constraint that takes over once tokens that were likelier than not are excluded; nil: none
+	// does. It has the same segments, and allows the same tokens at such a place.
+	Instead Fallback
 }
+
+// A Fallback returns the constraint that takes over from a request's. It is called when that is needed, which is seldom,
+// within the sequence's step.
+type Fallback func(ctx context.Context) (Constraint, error)
 
 // gateSet is the tokens of a gate as a set.
 type gateSet []int32
@@ -55,7 +61,11 @@ func (s *sequence) distribution(of sampling.Set) sampling.Measurement {
 }
 
 // replace continues with another constraint, unless that doesn't accept the text so far.
-func (s *sequence) replace(c Constraint) error {
+func (s *sequence) replace(by Fallback) error {
+	c, err := by(s.job.ctx)
+	if err != nil {
+		return err
+	}
 	m := c.NewMatcher()
 	if b, ok := m.(bounded); ok {
 		b.Bind(s.job.ctx)

@@ -75,11 +75,9 @@ func (g *Generation) compose(ctx context.Context) error {
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
 		if q.ToolLeast != nil {
-			g.Job.Gate, err = g.Layout.Gate(ctx, m.Sequences, m.Text.Vocab(), &p, float64(*q.ToolLeast))
+			g.Job.Gate = g.Layout.Gate(m.Sequences, m.Text.Vocab(), &p, float64(*q.ToolLeast))
 		}
-		if err == nil {
-			g.Job.Doubt, err = g.Layout.Doubt(ctx, m.Sequences, m.Text.Vocab(), &p, float64(q.LeastCall()))
-		}
+		g.Job.Doubt = g.Layout.Doubt(m.Sequences, m.Text.Vocab(), &p, float64(q.LeastCall()))
 		if g.Signals == nil { // signals come after the calls
 			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())
 		}

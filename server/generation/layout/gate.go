@@ -21,18 +21,15 @@ import (
 // Gate returns the gate of answers that begin with a call: the model must begin it with a probability of at least
 // least. It is nil if an answer is a call in any case, or is constrained otherwise. What is kept from beginning with a
 // call explains it, and shows it in a Markdown block, so that calls in other forms stay text there.
-func (l *Layout) Gate(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab, p *Plan, least float64) (*engine.Gate, error) {
+func (l *Layout) Gate(all *constraint.Sequences, v *vocab.Vocab, p *Plan, least float64) *engine.Gate {
 	if p.Must || p.constrained() || len(p.Tools) == 0 || !l.HasFree() {
-		return nil, nil
+		return nil
 	}
 	g := &engine.Gate{Least: least, At: l.unanswered, Tokens: p.beginnings(v)}
 	if p.Foreign {
-		var err error
-		if g.Instead, err = l.withoutForeign(ctx, all, v); err != nil {
-			return nil, err
-		}
+		g.Instead = l.withoutForeign(all, v)
 	}
-	return g, nil
+	return g
 }
 
 // beginnings is the key under which the tokens that may begin a call are kept: the marks of calls and of reasoning.
@@ -110,26 +107,24 @@ func (l *Layout) unanswered(spans []decoder.Span, text []byte) bool {
 }
 
 // withoutForeign returns the constraint with the same nodes to which calls in other forms are text.
-func (l *Layout) withoutForeign(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab) (engine.Constraint, error) {
-	if l.plain != nil {
-		return l.plain, nil
+func (l *Layout) withoutForeign(all *constraint.Sequences, v *vocab.Vocab) engine.Fallback {
+	return func(ctx context.Context) (engine.Constraint, error) {
+		o := builder{slices.Clone(l.Nodes)}
+		for i, n := range o.nodes {
+			o.nodes[i].Stops = slices.DeleteFunc(slices.Clone(n.Stops), func(s stopMark) bool { return s.Foreign })
+		}
+		c, _, err := o.compile(ctx, all, v, 0)
+		return c, err
 	}
-	o := builder{slices.Clone(l.Nodes)}
-	for i, n := range o.nodes {
-		o.nodes[i].Stops = slices.DeleteFunc(slices.Clone(n.Stops), func(s stopMark) bool { return s.Foreign })
-	}
-	var err error
-	l.plain, _, err = o.compile(ctx, all, v, 0)
-	return l.plain, err
 }
 
 // Doubt returns what makes a call in another form than the model's own text again if the model was not sure of it
 // and its arguments: it is nil if an answer is a call in any case, or can't have such calls. A call in its own form is one
 // whatever its arguments; one in another form is taken for one by guess. Where no tool is of use, small models call one
 // all the same, and make its arguments up.
-func (l *Layout) Doubt(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab, p *Plan, least float64) (*engine.Doubt, error) {
+func (l *Layout) Doubt(all *constraint.Sequences, v *vocab.Vocab, p *Plan, least float64) *engine.Doubt {
 	if !p.Foreign || p.Must || p.constrained() || !l.HasFree() {
-		return nil, nil
+		return nil
 	}
 	within := make([]bool, len(l.Nodes)) // what may follow the mark of such a call
 	for _, n := range l.Nodes {
@@ -143,12 +138,8 @@ func (l *Layout) Doubt(ctx context.Context, all *constraint.Sequences, v *vocab.
 			}
 		}
 	}
-	instead, err := l.withoutForeign(ctx, all, v)
-	if err != nil {
-		return nil, err
-	}
 	return &engine.Doubt{
-		Least: least, Instead: instead, Tokens: p.beginnings(v), At: l.unanswered,
+		Least: least, Instead: l.withoutForeign(all, v), Tokens: p.beginnings(v), At: l.unanswered,
 		Find: func(spans []decoder.Span) (part, decides int) {
 			part = slices.IndexFunc(spans, func(s decoder.Span) bool { return s.Segment >= 0 && within[s.Segment] })
 			if part < 0 {
@@ -160,5 +151,5 @@ func (l *Layout) Doubt(ctx context.Context, all *constraint.Sequences, v *vocab.
 			}
 			return part, decides
 		},
-	}, nil
+	}
 }

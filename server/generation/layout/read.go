@@ -18,9 +18,8 @@ type Layout struct {
 	ids   int // as in chat.CallForm
 	form  chat.ArgumentForm
 
-	recasts bool              // a call in another model's form is recast as the first of a list
-	lateIDs bool              // the model writes a call's id after its arguments
-	plain   engine.Constraint // of withoutForeign, once it is needed
+	recasts bool // a call in another model's form is recast as the first of a list
+	lateIDs bool // the model writes a call's id after its arguments
 
 	// MaxCalls limits the calls that are read; 0: no limit. Unless Repeats is set, a call
 	// that repeats an earlier one is dropped with everything after it.
