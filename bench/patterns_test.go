@@ -144,7 +144,7 @@ func drawAsserted(r *rand.Rand, depth int) drawn {
 var hasAssertion = regexp.MustCompile(`\(\?[=!<]|\\[bB]|[\^$]`)
 
 // ecmaJudge returns a function that matches texts with a backtracking engine. known is false if that takes too
-// long.
+// long, and from then on: what takes it too long once does so for most texts.
 func ecmaJudge(source string) (func(text string) (match, known bool), error) {
 	re, err := regexp2.Compile(source, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
@@ -152,12 +152,17 @@ func ecmaJudge(source string) (func(text string) (match, known bool), error) {
 	}
 	re.MatchTimeout = patternTimeout
 	boundary := strings.Contains(source, `\b`) || strings.Contains(source, `\B`)
+	late := false
 	return func(text string) (bool, bool) {
+		if late {
+			return false, false
+		}
 		if boundary && strings.ContainsFunc(text, func(c rune) bool { return c > 127 }) {
 			return false, false // for \b, é is a letter in regexp2, but not in ECMA-262
 		}
 		match, err := re.MatchString(text)
-		return match, err == nil
+		late = err != nil
+		return match, !late
 	}, nil
 }
 
