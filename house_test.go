@@ -37,6 +37,7 @@ const architecture = `
 	< meter, vocab, regular/runes, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2, golang.org/x/net/idna < validator;
 	regular/runes < regular, validator;
+	meter < validator;
 
 	vocab, meter < decoder < decoder/walk;
 	vocab < decoder/sampling;
@@ -82,7 +83,7 @@ const architecture = `
 
 	# What puts them together.
 	NONE < engine/promptcache;
-	backend, decoder, decoder/sampling, engine/promptcache < engine;
+	backend, decoder, decoder/sampling, engine/promptcache, meter < engine;
 	engine, schema, gbnf, validator < constraint;
 
 	# The server, from what all dialects share to the dialects and what wires them.

@@ -4,6 +4,9 @@ import (
 	"container/list"
 	"context"
 	"sync"
+	"sync/atomic"
+
+	"github.com/stencil-json/stencil/meter"
 )
 
 // A cache keeps the values most recently used, by key, up to a number of entries and of
@@ -35,6 +38,8 @@ type cacheEntry[K comparable, V any] struct {
 	done  V
 	err   error
 	gone  bool // compile was cut short: waiting callers compile again
+
+	waiting atomic.Int32 // callers
 }
 
 func newCache[K comparable, V any](limit int, size func(V) int) *cache[K, V] {
@@ -44,20 +49,24 @@ func newCache[K comparable, V any](limit int, size func(V) int) *cache[K, V] {
 // get returns the value of a key, from the cache or else from compile. An error is
 // returned to the callers that wait for the same compilation, and not kept. A caller
 // that waits for another's compilation stops when ctx ends, and compiles the value
-// itself if the other was stopped by its own context.
-func (c *cache[K, V]) get(ctx context.Context, key K, compile func() (V, error)) (V, error) {
+// itself if the other was stopped by its own context. Compilation keeps to the pace of ctx
+// unless others wait.
+func (c *cache[K, V]) get(ctx context.Context, key K, compile func(ctx context.Context) (V, error)) (V, error) {
 	for {
 		entry, mine := c.entry(key)
 		if mine {
-			c.compile(ctx, entry, compile)
+			c.compile(meter.Unless(ctx, func() bool { return entry.waiting.Load() > 0 }), entry, compile)
 			return entry.done, entry.err
 		}
+		entry.waiting.Add(1)
 		select {
 		case <-entry.ready:
+			entry.waiting.Add(-1)
 			if !entry.gone {
 				return entry.done, entry.err
 			}
 		case <-ctx.Done():
+			entry.waiting.Add(-1)
 			var none V
 			return none, context.Cause(ctx)
 		}
@@ -81,7 +90,7 @@ func (c *cache[K, V]) entry(key K) (entry *cacheEntry[K, V], mine bool) {
 }
 
 // compile fills an entry, and evicts others if there is no room.
-func (c *cache[K, V]) compile(ctx context.Context, entry *cacheEntry[K, V], compile func() (V, error)) {
+func (c *cache[K, V]) compile(ctx context.Context, entry *cacheEntry[K, V], compile func(ctx context.Context) (V, error)) {
 	finished := false
 	defer func() {
 		c.mu.Lock()
@@ -95,7 +104,7 @@ func (c *cache[K, V]) compile(ctx context.Context, entry *cacheEntry[K, V], comp
 		close(entry.ready)
 		c.trim()
 	}()
-	entry.done, entry.err = compile()
+	entry.done, entry.err = compile(ctx)
 	finished = true
 }
 

@@ -17,7 +17,7 @@ func TestCacheRoom(t *testing.T) {
 	c.room = 1000
 	get := func(key string, n int) {
 		t.Helper()
-		if got, err := c.get(t.Context(), key, func() (int, error) { return n, nil }); got != n || err != nil {
+		if got, err := c.get(t.Context(), key, func(context.Context) (int, error) { return n, nil }); got != n || err != nil {
 			t.Fatalf("%s: %d, %v", key, got, err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestCacheRoom(t *testing.T) {
 	if s := c.counts(); s.Bytes != 7 {
 		t.Errorf("%d bytes are kept, want 7", s.Bytes)
 	}
-	if _, err := c.get(t.Context(), "bad", func() (int, error) { return 0, errors.New("bad") }); err == nil || c.len() != 1 {
+	if _, err := c.get(t.Context(), "bad", func(context.Context) (int, error) { return 0, errors.New("bad") }); err == nil || c.len() != 1 {
 		t.Errorf("%v, %d entries are kept", err, c.len())
 	}
 }
@@ -47,7 +47,7 @@ func TestCacheGrowth(t *testing.T) {
 	c.room = 1000
 	var sizes [2]int
 	for i := range sizes {
-		if _, err := c.get(t.Context(), fmt.Sprint(i), func() (*int, error) { return &sizes[i], nil }); err != nil {
+		if _, err := c.get(t.Context(), fmt.Sprint(i), func(context.Context) (*int, error) { return &sizes[i], nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestCacheHangUp(t *testing.T) {
 	first, hangUp := context.WithCancel(t.Context())
 	results := make(chan error, 2)
 	go func() {
-		_, err := c.get(first, "x", func() (int, error) {
+		_, err := c.get(first, "x", func(context.Context) (int, error) {
 			began <- true
 			<-first.Done()
 			<-release
@@ -81,7 +81,7 @@ func TestCacheHangUp(t *testing.T) {
 	}
 	got := make(chan int)
 	go func() {
-		n, err := c.get(t.Context(), "x", func() (int, error) { return 7, nil })
+		n, err := c.get(t.Context(), "x", func(context.Context) (int, error) { return 7, nil })
 		results <- err
 		got <- n
 	}()

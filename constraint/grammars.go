@@ -147,7 +147,7 @@ func (c *Grammars) compile(ctx context.Context, kind string, texts []string, bui
 		fmt.Fprintf(h, "%d:%s", len(t), t)
 	}
 	key := [sha256.Size]byte(h.Sum(nil))
-	return c.cache.get(ctx, key, func() (*CompiledGrammar, error) {
+	return c.cache.get(ctx, key, func(ctx context.Context) (*CompiledGrammar, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/stencil-json/stencil/decoder"
 	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/regular"
 	"github.com/stencil-json/stencil/schema"
 	"github.com/stencil-json/stencil/vocab"
@@ -45,8 +47,9 @@ type CompiledSchema struct {
 	key      schemaKey
 
 	checking  sync.Mutex
-	validator *Validator // nil until first needed
-	unchecked error      // why there is no validator
+	waiting   atomic.Int32 // for the validator
+	validator *Validator   // nil until first needed
+	unchecked error        // why there is no validator
 }
 
 // Document returns the schema as a part of a sequence.
@@ -68,9 +71,12 @@ func (s *CompiledSchema) Validate(ctx context.Context, document []byte) error {
 // independent returns the validator, which the first call compiles. If its context ends first, the
 // next call compiles again.
 func (s *CompiledSchema) independent(ctx context.Context) (*Validator, error) {
+	s.waiting.Add(1)
 	s.checking.Lock()
+	s.waiting.Add(-1)
 	defer s.checking.Unlock()
 	if s.validator == nil && s.unchecked == nil {
+		ctx := meter.Unless(ctx, func() bool { return s.waiting.Load() > 0 })
 		v, err := NewValidator(ctx, s.Source, s.Report.Draft)
 		if err != nil && ctx.Err() != nil {
 			return nil, err
@@ -145,7 +151,7 @@ func (c *Schemas) Compile(ctx context.Context, src []byte, opt schema.Options) (
 		opt.Limits = c.Limits
 	}
 	key := schemaKey{sha256.Sum256(src), opt}
-	return c.cache.get(ctx, key, func() (*CompiledSchema, error) {
+	return c.cache.get(ctx, key, func(ctx context.Context) (*CompiledSchema, error) {
 		s, err := schema.CompileContext(ctx, src, opt)
 		if err != nil {
 			return nil, err

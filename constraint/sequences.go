@@ -33,7 +33,7 @@ type Segment struct {
 // Get returns the constraint of a sequence. Everything that its segments depend on
 // must be in key; segments is called only if no sequence with that key is cached.
 func (c *Sequences) Get(ctx context.Context, key []byte, segments func() ([]Segment, error)) (engine.Constraint, error) {
-	return c.cache.get(ctx, sha256.Sum256(key), func() (*sequenceOf, error) {
+	return c.cache.get(ctx, sha256.Sum256(key), func(context.Context) (*sequenceOf, error) {
 		list, err := segments()
 		if err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ func (m *Matcher) expected(c int32) string {
 // Explain describes why token tok may not come next, or reports that it may.
 func (m *Matcher) Explain(tok int32) string {
 	g := m.g
-	g.mu.Lock()
+	g.lock()
 	defer g.mu.Unlock()
 	m.sync()
 	switch {

@@ -63,20 +63,34 @@ type Grammar struct {
 	vocab  *vocab.Vocab
 	limits Limits
 
-	mu    sync.Mutex
-	t     *tables
-	build *maskBuilder
-	masks masks
-	ends  ends
-	start int32
-	epoch int32 // number of times that the tables were discarded
-	stale func() bool
-	meter *meter.Meter
-	held  atomic.Int64 // bytes held after the tables were last trimmed
+	mu      sync.Mutex
+	waiting atomic.Int32 // how many wait for mu
+	t       *tables
+	build   *maskBuilder
+	masks   masks
+	ends    ends
+	start   int32
+	epoch   int32 // number of times that the tables were discarded
+	stale   func() bool
+	meter   *meter.Meter
+	held    atomic.Int64 // bytes held after the tables were last trimmed
 	// spelled means that texts contain the spellings ([SpellToken]) of tokens
 	// without text, for the sequence that owns the grammar.
 	spelled bool
 }
+
+// lock is mu.Lock; who waits is counted.
+func (g *Grammar) lock() {
+	if g.mu.TryLock() {
+		return
+	}
+	g.waiting.Add(1)
+	g.mu.Lock()
+	g.waiting.Add(-1)
+}
+
+// wanted reports whether somebody waits for the lock.
+func (g *Grammar) wanted() bool { return g.waiting.Load() > 0 }
 
 // New returns the grammar of src over v. The grammar owns the source from then on.
 func New(src Source, v *vocab.Vocab, limits Limits) *Grammar {
@@ -133,7 +147,7 @@ type Stats struct {
 
 // Stats returns the current sizes.
 func (g *Grammar) Stats() Stats {
-	g.mu.Lock()
+	g.lock()
 	defer g.mu.Unlock()
 	return Stats{
 		Frames: len(g.t.frames), Stacks: len(g.t.stackFrame), Sets: len(g.t.setOff) - 1,

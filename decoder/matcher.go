@@ -41,7 +41,7 @@ type step struct {
 
 // NewMatcher returns a matcher for a new text.
 func (g *Grammar) NewMatcher() *Matcher {
-	g.mu.Lock()
+	g.lock()
 	defer g.mu.Unlock()
 	return &Matcher{g: g, cfg: g.start, epoch: g.epoch, maskAt: -1}
 }
@@ -65,7 +65,7 @@ func (e *RefusedError) Error() string {
 
 // Bind stops the matcher's work when ctx ends. A matcher stopped within a call is
 // unusable, and [Matcher.Err] returns the reason.
-func (m *Matcher) Bind(ctx context.Context) { m.ctx = ctx }
+func (m *Matcher) Bind(ctx context.Context) { m.ctx = meter.Unless(ctx, m.g.wanted) }
 
 // Err returns what made the matcher unusable: a limit that was exceeded, or the cause
 // of the end of its context. It is nil while the matcher is usable. Once it is not,
@@ -74,7 +74,7 @@ func (m *Matcher) Err() error {
 	if m.fail != nil {
 		return m.fail
 	}
-	m.g.mu.Lock()
+	m.g.lock()
 	defer m.g.mu.Unlock()
 	if m.spoiled() {
 		return nil // the next call starts over
@@ -118,7 +118,7 @@ func (m *Matcher) attempt(f func() error) (spoiled bool, err error) {
 
 // lock begins a call.
 func (m *Matcher) lock() {
-	m.g.mu.Lock()
+	m.g.lock()
 	m.g.meter.Start(m.ctx)
 }
 

@@ -24,7 +24,7 @@ func (m *Matcher) String() string {
 // with its top frame and the configuration below, and the sets of several stacks.
 // Stack number 0, $, is the empty one; number 1 is not printed.
 func (g *Grammar) String() string {
-	g.mu.Lock()
+	g.lock()
 	defer g.mu.Unlock()
 	t := g.t
 	var b strings.Builder

@@ -56,6 +56,9 @@ func (a *away) attend(list []*sequence, step func(*sequence), at stage, help boo
 	a.given, a.mine = a.given[:0], a.mine[:0]
 	a.attended, a.step, a.at = list, step, at
 	for _, s := range list {
+		if s.toll.wanted() {
+			s.slow = max(s.slow, 1)
+		}
 		quick := s.matcher == nil || at == stageAdvanced && s.slow == 0
 		if quick && (len(a.mine) == 0 || !help) {
 			a.mine = append(a.mine, s)

@@ -384,8 +384,9 @@ func (s *sequence) refused(err error) error {
 func (s *sequence) constrain() error {
 	req := &s.job.req
 	s.matcher = req.Constraint.NewMatcher()
+	s.toll = newToll(s.job.ctx)
 	if b, ok := s.matcher.(bounded); ok {
-		b.Bind(s.job.ctx)
+		b.Bind(s.toll.context(s.job.ctx))
 	}
 	s.parts = newPartTracker(s.matcher)
 	if s.job.req.Watch != nil && s.parts != nil {

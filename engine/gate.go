@@ -62,13 +62,13 @@ func (s *sequence) distribution(of sampling.Set) sampling.Measurement {
 
 // replace continues with another constraint, unless that doesn't accept the text so far.
 func (s *sequence) replace(by Fallback) error {
-	c, err := by(s.job.ctx)
+	c, err := by(s.toll.context(s.job.ctx))
 	if err != nil {
 		return err
 	}
 	m := c.NewMatcher()
 	if b, ok := m.(bounded); ok {
-		b.Bind(s.job.ctx)
+		b.Bind(s.toll.context(s.job.ctx))
 	}
 	for _, token := range s.tokens[s.prompt:] {
 		if err := m.Accept(token); err != nil {

@@ -36,10 +36,13 @@ func (a *away) own(s *sequence) bool {
 	if !w.ticking.Load() && w.ticking.CompareAndSwap(false, true) {
 		w.timer.Reset(patience)
 	}
+	s.toll.begin(true)
 	guard(s, step)
+	s.toll.end()
 	if w.step.CompareAndSwap(during, during+1) {
 		return true
 	}
+	s.toll.pay()
 	s.back <- struct{}{}
 	signal()
 	return false

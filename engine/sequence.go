@@ -39,6 +39,7 @@ type sequence struct {
 	errand  func(*sequence) // the step for a worker to run
 	back    chan struct{}   // signals that the step is done; of capacity 1
 	stage   stage
+	toll    *toll
 	slow    int  // for so many further steps it counts as slow: see slowFor
 	outside bool // it is away
 	emptied bool // its slot lost its KV cells while it was away

@@ -46,7 +46,10 @@ func (w *workers) give(s *sequence, step func(*sequence)) {
 }
 
 func (w *workers) run(s *sequence) {
+	s.toll.begin(false)
 	guard(s, s.errand)
+	s.toll.end()
+	s.toll.pay()
 	s.back <- struct{}{}
 	w.signal()
 }

@@ -46,7 +46,8 @@ type Meter struct {
 
 	ctx   context.Context
 	left  int       // steps until the limits are checked next
-	began time.Time // when they were first checked; zero before
+	began time.Time // when they were first checked, later by its rests; zero before
+	told  time.Time // until when its pace has been told of the work
 }
 
 // New returns a meter. size returns the memory in use by the work.
@@ -72,13 +73,25 @@ func (m *Meter) Step(n int) {
 		return
 	}
 	if m.left -= n; m.left < 0 {
-		m.Look()
+		m.look(true)
+	}
+}
+
+// StepLocked is Step for work that holds a lock which others need: it does not rest, whatever the pace.
+func (m *Meter) StepLocked(n int) {
+	if m == nil {
+		return
+	}
+	if m.left -= n; m.left < 0 {
+		m.look(false)
 	}
 }
 
 // Look checks the limits immediately. It is called after operations that may take
 // long and report no steps.
-func (m *Meter) Look() {
+func (m *Meter) Look() { m.look(true) }
+
+func (m *Meter) look(mayRest bool) {
 	if m == nil || m.left > interval {
 		return
 	}
@@ -88,7 +101,7 @@ func (m *Meter) Look() {
 	}
 	now := time.Now()
 	if m.began.IsZero() {
-		m.began = now
+		m.began, m.told = now, now
 	}
 	took := now.Sub(m.began)
 	if m.limits.Time > 0 && took > m.limits.Time {
@@ -99,6 +112,10 @@ func (m *Meter) Look() {
 	}
 	if took > yieldAfter {
 		runtime.Gosched()
+		if worked := now.Sub(m.told); mayRest && worked > yieldAfter {
+			rested := Rest(m.ctx, worked)
+			m.began, m.told = m.began.Add(rested), now.Add(rested)
+		}
 	}
 }
 

@@ -72,8 +72,8 @@ func (b *base) machine(e regular.Expr) *regular.Machine {
 	return m
 }
 
-// languages meters n units of work on languages; 16 take about as long as a step of the meter.
-func (b *base) languages(n int) { b.meter.Step(1 + n/16) }
+// languages meters n units of work on languages, with their store locked; 16 take about as long as a step of the meter.
+func (b *base) languages(n int) { b.meter.StepLocked(1 + n/16) }
 
 // exceeded ends the work at a limit of the languages, so that its consequences do not get into tables that schemas share.
 func (b *base) exceeded(err *regular.LimitError) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/wire"
 )
@@ -43,7 +44,10 @@ func (s *Server) adapt(h wire.Handler, body errorBodies) gin.HandlerFunc {
 		}
 		if err == nil {
 			if r.Method == http.MethodPost {
-				n.AtEnd(n.Prepare(s.turns.take(ctx, wire.ClientOf(r))))
+				e := s.turns.take(ctx, wire.ClientOf(r))
+				n.Prepare(e.done)
+				n.AtEnd(e.leave)
+				r = r.WithContext(meter.WithPace(ctx, e))
 			}
 			err = s.call(h, w, r)
 		}

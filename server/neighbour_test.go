@@ -418,5 +418,5 @@ func quantile(times []time.Duration, q float64) time.Duration {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(times))
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].Round(time.Millisecond)
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].Round(100 * time.Microsecond)
 }

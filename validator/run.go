@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/stencil-json/stencil/meter"
 )
 
 // ErrUndecided is matched by the error of a validation that was stopped because it would
@@ -36,6 +38,7 @@ func (e *undecided) Is(target error) bool { return target == ErrUndecided }
 type run struct {
 	ctx      context.Context
 	steps    int
+	told     time.Time     // until when the context's pace has been told of the work; zero before the first poll
 	patterns time.Duration // time spent in backtracking patterns
 }
 
@@ -75,7 +78,15 @@ func (r *run) step(n int) {
 	r.poll()
 }
 
+// restEvery is how long a run works between rests.
+const restEvery = time.Millisecond
+
 func (r *run) poll() {
+	if now := time.Now(); r.told.IsZero() {
+		r.told = now
+	} else if worked := now.Sub(r.told); worked > restEvery {
+		r.told = now.Add(meter.Rest(r.ctx, worked))
+	}
 	if r.ctx.Err() != nil {
 		r.giveUp(context.Cause(r.ctx))
 	}

@@ -58,11 +58,8 @@ func (n *Note) End() {
 	}
 }
 
-// Prepare registers done, which ends the client's turn to prepare a request and may be called several times, and returns it.
-func (n *Note) Prepare(done func()) func() {
-	n.prepared = done
-	return done
-}
+// Prepare registers done, which ends the client's turn to prepare a request and may be called several times.
+func (n *Note) Prepare(done func()) { n.prepared = done }
 
 // Prepared ends the client's turn: what follows takes little of the processor, or is shared out elsewhere.
 func (n *Note) Prepared() {
