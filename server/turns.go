@@ -14,7 +14,7 @@ import (
 // Preparation ends with the submission to the engine, which has a fairness of its own for the rest.
 //
 // All clients there together may use half of the cores for such work, in equal parts, and each of them a burst beyond its
-// part. A client with less work than that, as nearly all have, never waits.
+// part, which is never less than an eighth of a core. A client with less work than that, as nearly all have, never waits.
 type turns struct {
 	mu      sync.Mutex
 	clients map[string]*turn
@@ -42,6 +42,9 @@ const (
 	burst = 50 * time.Millisecond
 	// mostDebt is the most work for which a client rests later, so that it never rests for minutes.
 	mostDebt = 500 * time.Millisecond
+	// mostRest is how long a client rests at most, as a multiple of its work: its part of the cores is never smaller,
+	// however many clients are there.
+	mostRest = 8
 	// recount is how often clients that have gone are looked for.
 	recount = 10 * time.Millisecond
 )
@@ -149,7 +152,7 @@ func (x *turns) pay(c *turn, worked time.Duration) time.Duration {
 		return 0
 	}
 	cores := time.Duration(runtime.NumCPU())
-	parts := 2 * time.Duration(x.there)
+	parts := min(2*time.Duration(x.there), mostRest*cores)
 	c.credit = min(burst, c.credit+now.Sub(c.at)*cores/parts)
 	c.credit, c.at = max(-mostDebt, c.credit-worked), now
 	return max(0, -c.credit*parts/cores)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -177,6 +178,12 @@ func TestShareOfOthers(t *testing.T) {
 		}
 		if rest, most := hog.Rest(time.Hour), mostDebt*4/time.Duration(runtime.NumCPU()); rest > most {
 			t.Errorf("the other rests for %v, at most %v", rest, most)
+		}
+		for i := range 10_000 {
+			x.take(t.Context(), fmt.Sprint(i))
+		}
+		if rest := hog.Rest(time.Hour); rest != mostRest*mostDebt {
+			t.Errorf("it rests for %v beside 10,000 clients", rest)
 		}
 	})
 }
