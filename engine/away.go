@@ -57,7 +57,7 @@ func (a *away) attend(list []*sequence, step func(*sequence), at stage, help boo
 	a.attended, a.step, a.at = list, step, at
 	for _, s := range list {
 		if s.toll.wanted() {
-			s.slow = max(s.slow, 1)
+			s.slow = max(s.slow, 1) // the rest takes longer than the others should wait
 		}
 		quick := s.matcher == nil || at == stageAdvanced && s.slow == 0
 		if quick && (len(a.mine) == 0 || !help) {

@@ -36,7 +36,7 @@ func (a *away) own(s *sequence) bool {
 	if !w.ticking.Load() && w.ticking.CompareAndSwap(false, true) {
 		w.timer.Reset(patience)
 	}
-	s.toll.begin(true)
+	s.toll.begin(w, during)
 	guard(s, step)
 	s.toll.end()
 	if w.step.CompareAndSwap(during, during+1) {

@@ -13,7 +13,8 @@ type toll struct {
 	meter.Pace                 // of the request
 	ctx        context.Context // of the job, with the toll as its pace
 	begun      time.Time       // of the current step
-	onLoop     bool            // the loop runs it itself, and doesn't rest
+	watch      *watch          // of the loop if that runs the step itself, until it is another goroutine's
+	during     uint64          // watch.step while the loop does
 	told       time.Duration   // of it: work that the pace was told of, and rests
 	owed       time.Duration   // work that the pace is yet to be told of
 	due        bool            // there is a rest to take
@@ -50,8 +51,8 @@ func (t *toll) context(ctx context.Context) context.Context {
 func (t *toll) Rest(worked time.Duration) time.Duration {
 	t.told += worked
 	d := t.Pace.Rest(worked)
-	if t.due = d > 0; t.onLoop {
-		return 0
+	if t.due = d > 0; t.watch != nil && t.watch.step.Load() == t.during {
+		return 0 // the loop doesn't rest
 	}
 	return d
 }
@@ -65,10 +66,10 @@ func (t *toll) Rested(took time.Duration) {
 // wanted reports whether a worker should run the next step, and pay.
 func (t *toll) wanted() bool { return t != nil && (t.due || t.owed > mostOwed) }
 
-// begin and end enclose a step.
-func (t *toll) begin(onLoop bool) {
+// begin and end enclose a step. watch is nil if a worker runs it.
+func (t *toll) begin(watch *watch, during uint64) {
 	if t != nil {
-		t.begun, t.onLoop, t.told = time.Now(), onLoop, 0
+		t.begun, t.watch, t.during, t.told = time.Now(), watch, during, 0
 	}
 }
 
@@ -83,7 +84,7 @@ func (t *toll) end() {
 func (t *toll) pay() {
 	if t.wanted() {
 		owed := t.owed
-		t.owed, t.due, t.onLoop = 0, false, false
+		t.owed, t.due = 0, false
 		meter.Rest(t.ctx, owed)
 	}
 }

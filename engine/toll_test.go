@@ -73,18 +73,27 @@ func TestTollCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pace := &fakePace{open: true}
 		toll := newToll(meter.WithPace(t.Context(), pace))
-		toll.begin(false)
+		toll.begin(nil, 0)
 		toll.Rest(time.Hour)
 		toll.end()
 		toll.pay()
 		if pace.worked != time.Hour {
 			t.Errorf("the pace was told of %v", pace.worked)
 		}
-		toll.begin(false)
+		toll.begin(nil, 0)
 		time.Sleep(3 * time.Millisecond)
 		toll.end()
 		if toll.pay(); pace.worked != time.Hour+3*time.Millisecond-shortStep {
 			t.Errorf("the pace was told of %v after a step of 3 ms", pace.worked-time.Hour)
+		}
+		w := new(watch)
+		w.step.Store(1)
+		pace.open = false
+		if toll.begin(w, 1); toll.Rest(time.Second) != 0 || !toll.wanted() {
+			t.Error("the loop rests")
+		}
+		if w.step.Store(2); toll.Rest(time.Second) == 0 {
+			t.Error("the step does not rest once it is not the loop's any more")
 		}
 		if newToll(t.Context()) != nil || newToll(t.Context()).context(context.Background()) != context.Background() {
 			t.Error("there is a toll without a pace")

@@ -46,7 +46,7 @@ func (w *workers) give(s *sequence, step func(*sequence)) {
 }
 
 func (w *workers) run(s *sequence) {
-	s.toll.begin(false)
+	s.toll.begin(nil, 0)
 	guard(s, s.errand)
 	s.toll.end()
 	s.toll.pay()
