@@ -128,7 +128,7 @@ func (s storm) change(v any) any {
 	return json.RawMessage(strange[s.IntN(len(strange))])
 }
 
-// TestStorm sends mutated recorded requests to a running server. None gets an internal error, none hangs, and
+// TestStorm sends mutated recorded requests of four clients to a running server. None gets an internal error, none hangs, and
 // nothing is left over. STENCIL_STORM sets the duration.
 func TestStorm(t *testing.T) {
 	paths, bodies := recordedPosts(t)
@@ -138,7 +138,7 @@ func TestStorm(t *testing.T) {
 	long, _ := time.ParseDuration(os.Getenv("STENCIL_STORM"))
 	_, url := start(t, setup{
 		eng: engine.Config{Parallel: 4},
-		cfg: Config{SchemaLimits: schema.Limits{Time: 500 * time.Millisecond}, RequestTimeout: 3 * time.Second},
+		cfg: Config{SchemaLimits: schema.Limits{Time: 500 * time.Millisecond}, RequestTimeout: 3 * time.Second, Access: neighbourKeys},
 	})
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
 	var sent atomic.Int64
@@ -150,14 +150,14 @@ func TestStorm(t *testing.T) {
 	begun := time.Now()
 	send := func(from uint64, most int) {
 		var clients sync.WaitGroup
-		for i := range uint64(4) {
+		for i, key := range neighbourKeys.Keys {
 			clients.Go(func() {
-				s := storm{rand.New(rand.NewPCG(from, i)), bodies}
+				s := storm{rand.New(rand.NewPCG(from, uint64(i))), bodies}
 				for n := 0; n < most || most == 0 && time.Since(begun) < long; n++ {
 					i := s.IntN(len(bodies))
 					body := s.mutate(bodies[i])
 					running.Store(s.Rand, fmt.Sprintf("POST %s %s", paths[i], body))
-					status, answer, err := stormOne(client, url+paths[i], body)
+					status, answer, err := stormOne(client, url+paths[i], key, body)
 					running.Delete(s.Rand)
 					sent.Add(1)
 					old, _ := count.LoadOrStore(status, new(atomic.Int64))
@@ -208,12 +208,13 @@ func watchMemory(most uint64, stop <-chan struct{}, running *sync.Map) {
 }
 
 // stormOne sends one request and reads the whole answer.
-func stormOne(client *http.Client, url string, body []byte) (int, []byte, error) {
+func stormOne(client *http.Client, url, key string, body []byte) (int, []byte, error) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+key)
 	resp, err := client.Do(req)
 	if err != nil {
 		return 0, nil, err
