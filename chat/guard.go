@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -209,8 +210,8 @@ func (g *guards) document(raw json.RawMessage) json.RawMessage {
 		if end >= len(raw) {
 			break // not JSON
 		}
-		var text string
-		if json.Unmarshal(raw[i:end+1], &text) == nil {
+		text := string(raw[i+1 : end]) // without escapes, as nearly always
+		if bytes.IndexByte(raw[i:end], '\\') < 0 && utf8.ValidString(text) || json.Unmarshal(raw[i:end+1], &text) == nil {
 			if marked := g.text(text, nil); marked != text {
 				var b strings.Builder
 				enc := json.NewEncoder(&b)

@@ -22,13 +22,13 @@ func ControlsOf(v *Vocab) Controls { return Controls{v} }
 
 // Tokenize is [Vocab.Tokenize], with control tokens recognised, for a text in which some
 // occurrences of control tokens are plain text: no token is recognised across a guard, and
-// guards are removed.
+// guards are removed. The tokens of long pieces are kept for the next prompts.
 func (c Controls) Tokenize(dst []int32, text string, guard rune) []int32 {
 	if text == "" {
 		return dst
 	}
 	t := c.v.tokenizer()
-	mark := string(guard)
+	kept, mark := piecesOf(c.v), string(guard)
 	mode := tokenizeMode{prefix: true}
 	first := mode
 	for _, f := range c.v.added.partition(text, true) {
@@ -38,7 +38,7 @@ func (c Controls) Tokenize(dst []int32, text string, guard rune) []int32 {
 			continue
 		}
 		if plain := strings.ReplaceAll(f.text, mark, ""); plain != "" {
-			dst = t.tokenize(dst, plain, first)
+			dst = kept.append(dst, piece{plain, first.prefix}, func(dst []int32) []int32 { return t.tokenize(dst, plain, first) })
 			first.prefix = false
 		}
 	}
