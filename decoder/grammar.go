@@ -58,7 +58,8 @@ func (e *LimitError) Error() string {
 
 // A Grammar is a constraint bound to a vocabulary, together with the transitions
 // and masks computed so far, which all its matchers share. It is safe for
-// concurrent use; one lock guards it, held for the microseconds that a call takes.
+// concurrent use; one lock guards it, held for the microseconds that a call takes;
+// a longer call rests with it ([meter.Pace]) unless another one waits.
 type Grammar struct {
 	vocab  *vocab.Vocab
 	limits Limits
