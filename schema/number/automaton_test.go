@@ -37,8 +37,8 @@ func TestTexts(t *testing.T) {
 		accepted, refused string
 	}{
 		{Spec{}, AnySpelling, "0 -0 1e400 1E-00400 -0.00e+9 123456789012345678901234567890.5", "01 1. .5 +1 1e -"},
-		{Spec{}, Canonical, "0 -1 1.50 -0.5 1e5 1.5E-07 9.99e307 12345678901234567 0.00001",
-			"-0 -0.0 0e1 12e3 1e308 1e-308 123456789012345678 1e0001"},
+		{Spec{}, Canonical, "0 -1 1.50 -0.5 1e5 1.5E-07 9.99e307 12345678901234567 0.00001 12e3 -12.57e10 0.5e-3 12345678901234567e289",
+			"-0 -0.0 0e1 0.05e3 0.0e1 12e290 123456789012345678e1 1e308 1e-308 123456789012345678 1e0001"},
 		{Spec{Integer: true}, AnySpelling, "1.0 10e-1 1.5e1 -0.0 100e-2 1e400 1.50e1 0e-9", "1.5 15e-1 1e-1 1.05e1"},
 		{Spec{Integer: true}, Canonical, "0 -1 12345678901234567", "-0 1.0 1e2 123456789012345678"},
 		{Spec{Integer: true, Max: pointerTo("18446744073709551615")}, AnySpelling,
@@ -57,6 +57,8 @@ func TestTexts(t *testing.T) {
 			"0.1 1e-1 10e1 100 0 5e-324", "0.10 1e2 -0.0 -0 1"},
 		{Spec{HasIn: true, Integer: true, In: decimals("1.0", "2.5", "1e2")}, Canonical, "1 100", "1.0 1e2 2.5 10"},
 		{Spec{Min: pointerTo("1.50"), Max: pointerTo("1.5")}, Canonical, "1.5 1.50", "1.500 15e-1 1"},
+		{Spec{Min: pointerTo("0")}, Canonical, "12.57e10 0.5e-3", "-12e1"},
+		{Spec{Max: pointerTo("1e9")}, Canonical, "-12.57e10 1.5e3", "12.57e1 0.5e1 15e2"},
 		{Spec{Min: pointerTo("0"), Max: pointerTo("1")}, Canonical, "0 1 0.5 1.00 5e-5 1e0 0.00000000000000001", "-0 2 1.01 -0.5 1e1 0.000000000000000000"},
 		{Spec{Min: pointerTo("1"), Max: pointerTo("65535"), Integer: true}, Canonical, "1 65535 9999", "0 65536 66000 100000 -1"},
 		{Spec{MultipleOf: decimals("0.01"), Min: pointerTo("0")}, Canonical, "0 0.5 19.99 19.990 123456789012345.67", "0.001 1e2 -1 19.991"},
@@ -169,11 +171,11 @@ func TestStates(t *testing.T) {
 		most int
 	}{
 		{Spec{}, AnySpelling, 12},
-		{Spec{}, Canonical, 120},
+		{Spec{}, Canonical, 140},
 		{Spec{Integer: true}, Canonical, 20},
 		{Spec{Min: pointerTo("0")}, AnySpelling, 15},
 		{Spec{Min: pointerTo("0"), MinExclusive: true}, AnySpelling, 12},
-		{Spec{Min: pointerTo("0")}, Canonical, 100},
+		{Spec{Min: pointerTo("0")}, Canonical, 120},
 		{Spec{Min: pointerTo("0"), Max: pointerTo("100")}, Canonical, 120},
 		{Spec{Min: pointerTo("0"), Max: pointerTo("100"), Integer: true}, Canonical, 8},
 		{Spec{Min: pointerTo("-90"), Max: pointerTo("90")}, Canonical, 160},

@@ -24,7 +24,10 @@
 //     of a fraction included, and at most 17 zeros between the decimal point
 //     and the first other digit; or
 //   - with an exponent of at most 307 in magnitude and three digits, after one
-//     digit that is not 0, and a fraction or none;
+//     digit that is not 0, and a fraction or none; where the numbers of a sign
+//     have no bound but 0, also of at most 289 after up to 17 digits, or after 0 and
+//     a fraction that begins with another digit (12.57e10, 0.5e-3: models write such
+//     numbers, and the states are few as long as no bound tells them apart);
 //   - without a fraction if all values of the Spec are whole; zeros may follow
 //     the significant digits where the bounds allow such large values;
 //   - without an exponent if the Spec demands multiples or their opposite,

@@ -104,7 +104,8 @@ func (a *problem) exponents(n *node) set {
 	s := &a.sides[n.side]
 	all := everything
 	if !a.any {
-		all = set{{int64(s.expMin), int64(s.expMax)}}
+		least, most := a.exponentRange(n)
+		all = set{{int64(least), int64(most)}}
 	}
 	if n.digits == 0 {
 		if s.zero {

@@ -12,11 +12,20 @@ type key struct {
 	fraction  int32
 	zeros     int32
 	place     int32
-	scale     bool // an exponent may follow, in a canonical spelling
+	scale     scale // which exponents may follow, in a canonical spelling
 	from, to  int32
 	rest      uint64
 	large     string
 }
+
+// A scale tells which exponents may follow.
+type scale uint8
+
+const (
+	scaleNone scale = iota
+	scaleSome       // up to scaledExponent
+	scaleAny        // those of the side
+)
 
 // A cut is the effect of a bound on a node. The decimal point may be shifted to
 // the right, by digits or by an exponent, by at least (for a lower bound) or at
@@ -129,8 +138,11 @@ func (a *problem) keyCanonical(n *node, k *key) {
 		}
 	}
 	if a.mayScale(n) {
-		least, most = s.expMin, max(most, s.expMax)
-		k.scale = true
+		from, to := a.scales(n)
+		least, most = from, max(most, to)
+		if k.scale = scaleSome; n.place() == 1 {
+			k.scale = scaleAny
+		}
 	}
 	if c := s.lowCut(n); c.kind == cutTight && int(c.shift) >= least ||
 		c.kind == cutFree && int(c.shift) > least {

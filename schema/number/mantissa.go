@@ -262,6 +262,10 @@ func (a *Automaton) live(n *node) bool {
 			if a.reach(&m, -1-s.zeros, -1-int(n.fraction), a.digits-1) {
 				return true
 			}
+			m.fraction = n.fraction + 1
+			if m.kind = kindFraction; a.mayScale(&m) && a.live(&m) {
+				return true
+			}
 		}
 		return false
 	}
@@ -286,7 +290,11 @@ func (a *Automaton) live(n *node) bool {
 	} else if a.reach(n, 0, 0, left) {
 		return true
 	}
-	return a.mayScale(n) && a.reach(n, s.expMin, s.expMax, left)
+	if !a.mayScale(n) {
+		return false
+	}
+	least, most := a.scales(n)
+	return a.reach(n, least, most, left)
 }
 
 // sideLive reports whether a number may begin with the sign of the side.
@@ -307,8 +315,39 @@ func (a *Automaton) sideLive(side uint8) bool {
 	return false
 }
 
+// Exponents after more or fewer digits than one before the decimal point, in a canonical
+// spelling: after up to mostScaled digits, or none but 0, at most scaledExponent in
+// magnitude, so that no number of as many digits is beyond float64.
+const (
+	mostScaled     = canonicalDigits
+	scaledExponent = 307 - mostScaled - 1
+)
+
 // mayScale reports whether an exponent may follow N now or after further
 // symbols.
 func (a *problem) mayScale(n *node) bool {
-	return a.scientific && (a.any || n.digits > 0 && n.place() == 1)
+	if a.any || !a.scientific || n.digits == 0 {
+		return a.any && a.scientific
+	}
+	p, s := n.place(), &a.sides[n.side]
+	return p == 1 || s.low == nil && s.high == nil && p >= 0 && p <= mostScaled
+}
+
+// exponentRange returns the exponents that a canonical spelling allows right after N.
+func (a *problem) exponentRange(n *node) (least, most int) {
+	if n.place() == 1 {
+		s := &a.sides[n.side]
+		return s.expMin, s.expMax
+	}
+	return -scaledExponent, scaledExponent
+}
+
+// scales returns by how many places an exponent may shift the decimal point, now or after
+// further digits of the integer part.
+func (a *problem) scales(n *node) (least, most int) {
+	least, most = a.exponentRange(n)
+	if n.kind == kindWhole && n.place() > 1 {
+		most += mostScaled - n.place()
+	}
+	return least, most
 }

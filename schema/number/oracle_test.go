@@ -166,13 +166,32 @@ func (o *oracle) spelling(text string) bool {
 		len(whole) > o.places[strings.Count(mantissa, "-")]:
 		return false
 	case scaled:
-		if s.NotInteger || s.NotPlain || len(s.MultipleOf)+len(s.NotMultipleOf) > 0 || len(whole) != 1 || whole == "0" {
+		exponent = strings.TrimLeft(exponent, "+-")
+		most := "307"
+		if len(whole) != 1 || whole == "0" {
+			most = "289"
+			if !o.unbounded(text[0] == '-') || digits == "" || len(whole) > 17 || whole == "0" && frac[0] == '0' {
+				return false
+			}
+		}
+		if s.NotInteger || s.NotPlain || len(s.MultipleOf)+len(s.NotMultipleOf) > 0 {
 			return false
 		}
-		exponent = strings.TrimLeft(exponent, "+-")
-		return len(exponent) < 3 || len(exponent) == 3 && exponent <= "307"
+		return len(exponent) < 3 || len(exponent) == 3 && exponent <= most
 	}
 	return true
+}
+
+// unbounded reports whether numbers of one sign have no bound but 0.
+func (o *oracle) unbounded(negative bool) bool {
+	s := &o.spec
+	none := func(own, other *Decimal, sign int) bool {
+		return own == nil && (other == nil || sign*other.Sign() <= 0)
+	}
+	if negative {
+		return none(s.Min, s.Max, -1)
+	}
+	return none(s.Max, s.Min, 1)
 }
 
 // isNumber reports whether text is a JSON number, and mayBe whether it is a
@@ -370,6 +389,15 @@ func checkAfter(t *testing.T, s Spec, sp Spelling, prefix, alphabet string, leng
 
 // alphabets have few digits, so that texts can be long.
 var alphabets = []string{"-+.eE015", "-.e0129", "-+.e0257", "-.e01234", "-.e0369", "-.eE5789"}
+
+// TestScaled checks the ends of what an exponent may follow and of the exponents.
+func TestScaled(t *testing.T) {
+	for _, s := range []Spec{{}, {Min: pointerTo("0"), MinExclusive: true}, {NotIn: decimals("12e30", "1e-20")}, {Max: pointerTo("3")}} {
+		for _, prefix := range []string{"12e", "-12.5e", "0.5e-", "-0.05", "12e28", "0.1e-28", "123456789012345", "-12345678901234567e", "12345678901234567e28", "123456789012345.0e-2", "0.000", "1e30", "12e3"} {
+			checkAfter(t, s, Canonical, prefix, "-.e0189", 4)
+		}
+	}
+}
 
 func TestExamples(t *testing.T) {
 	for _, s := range []Spec{

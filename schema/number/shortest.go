@@ -256,9 +256,16 @@ func (a *problem) spell(n *node, digits string, shift int) (text string, ok bool
 	if !a.mayScale(n) {
 		return text, ok
 	}
-	exponent := func(e int) string {
-		if e == 0 && (n.kind != kindWhole || !a.spec.NotPlain) || !a.any && (e < s.expMin || e > s.expMax) {
+	exponent := func(e, whole int) string {
+		if e == 0 && (n.kind != kindWhole || !a.spec.NotPlain) {
 			return ""
+		}
+		if !a.any {
+			after := *n
+			after.digits += int32(whole)
+			if least, most := a.exponentRange(&after); !a.mayScale(&after) || e < least || e > most {
+				return ""
+			}
 		}
 		return "e" + strconv.Itoa(e)
 	}
@@ -266,22 +273,22 @@ func (a *problem) spell(n *node, digits string, shift int) (text string, ok bool
 		if n.kind == kindPoint && r == 0 {
 			digits = "0"
 		}
-		if e := exponent(shift); e != "" {
+		if e := exponent(shift, 0); e != "" {
 			offer(digits + e)
 		}
 		return text, ok
 	}
 	// Of the ways to put i digits before a point, the one with the exponent
 	// nearest to 0 is the shortest.
-	for _, i := range [...]int{0, shift - 1, r - 1, r} {
-		if i < 0 || i > r || i > 0 && !a.any {
+	for _, i := range [...]int{0, shift - 1, r - 1, r, shift - scaledExponent} {
+		if i < 0 || i > r && i != shift-scaledExponent {
 			continue
 		}
-		e := exponent(shift - i)
+		e := exponent(shift-i, i)
 		switch {
 		case e == "":
-		case i == r:
-			offer(digits + e)
+		case i >= r:
+			offer(digits + zeros(i-r) + e)
 		default:
 			offer(digits[:i] + "." + digits[i:] + e)
 		}

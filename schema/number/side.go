@@ -23,7 +23,7 @@ type problem struct {
 	positional bool // the position of the decimal point is relevant
 
 	fractions  bool // a decimal point may be written
-	scientific bool // an exponent may be written; in a canonical spelling, after one digit and a fraction
+	scientific bool // an exponent may be written; in a canonical spelling, as mayScale says
 
 	// For canonical spellings.
 	digits int // significant digits
