@@ -25,14 +25,33 @@ type Gate struct {
 // within the sequence's step.
 type Fallback func(ctx context.Context) (Constraint, error)
 
+// A Recaster is a function of Request.Recast; nil: the text stays.
+type Recaster func(spans []decoder.Span, text []byte) *Recast
+
+// A Recast is a text in the model's context in place of the one that it wrote.
+type Recast struct {
+	Tokens []int32
+	// More begin what may follow. As in a Gate, none of them is next if the model gives them a total probability below
+	// Least, and the constraint must allow other tokens there.
+	More  []int32
+	Least float64
+}
+
 // gateSet is the tokens of a gate as a set.
 type gateSet []int32
 
 // Parts implements sampling.Set.
 func (g gateSet) Parts() (base vocab.Bitset, extra []int32) { return nil, g }
 
-// withheld returns the tokens that the gate excludes at the current position.
+// withheld returns the tokens that the gate, or the text just recast, excludes at the current position.
 func (s *sequence) withheld() []int32 {
+	if r := s.again; r != nil {
+		s.again = nil
+		if s.distribution(gateSet(r.More)).Allowed < r.Least {
+			return r.More
+		}
+		return nil
+	}
 	g := s.job.req.Gate
 	if g == nil || s.parts == nil || !g.At(s.parts.m.Spans(), s.parts.raw) {
 		return nil

@@ -3,7 +3,6 @@ package engine
 import (
 	"time"
 
-	"github.com/stencil-json/stencil/decoder"
 	"github.com/stencil-json/stencil/decoder/sampling"
 )
 
@@ -38,7 +37,7 @@ type Request struct {
 	// included; if it returns tokens, they take the text's place in the context from then on. The
 	// text so far and the constraint are unaffected. It is not called if the model can't rewind,
 	// nor after it has returned tokens. It must be fast.
-	Recast func() func(spans []decoder.Span, text []byte) []int32
+	Recast func() Recaster
 
 	// Until returns a function for each choice, which sees the choice's free text as it grows. If
 	// it returns true, the text ends as if its budget were used up, and only the first keep bytes

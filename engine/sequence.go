@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stencil-json/stencil/decoder"
 	"github.com/stencil-json/stencil/decoder/sampling"
 	"github.com/stencil-json/stencil/vocab"
 )
@@ -67,7 +66,8 @@ type sequence struct {
 	given    []float32          // the logits after all of its tokens, from an earlier request
 	watch    func(Passage) bool // Request.Watch; may be nil
 	until    func([]byte) (int, bool)
-	recast   func([]decoder.Span, []byte) []int32 // Request.Recast; may be nil
+	recast   Recaster // Request.Recast; may be nil
+	again    *Recast  // what it returned, until the next token
 
 	changed bool // the tokens in the context have been replaced since the last decode
 	shrunk  int  // number of generated tokens missing from the context
@@ -294,11 +294,12 @@ func (s *sequence) reread() {
 	if s.recast == nil {
 		return
 	}
-	as := s.recast(s.parts.m.Spans(), s.parts.raw)
-	if as == nil {
+	r := s.recast(s.parts.m.Spans(), s.parts.raw)
+	if r == nil {
 		return
 	}
 	s.recast = nil
+	as := r.Tokens
 	if growth := s.prompt + len(as) - len(s.tokens); growth >= s.left() {
 		return
 	}
@@ -309,7 +310,7 @@ func (s *sequence) reread() {
 	}
 	s.shrunk = len(s.tokens) - s.prompt - len(as)
 	s.tokens = append(s.tokens[:s.prompt:s.prompt], as...)
-	s.changed = true
+	s.changed, s.again = true, r
 }
 
 // has fails the sequence if the token does not exist: in a batch it would fail the other

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -173,6 +174,7 @@ func TestForeignCallIsRecast(t *testing.T) {
 	}{
 		{"block", "```json\n" + call(3) + "\n```", open + call(3) + between + call(4) + between + call(5) + "\n]", "", 3},
 		{"only one", "```json\n" + call(3) + "\n```", open + call(3) + "\n]", "", 1},
+		{"ends at once", "```json\n" + call(3) + "\n```", open + call(3), "", 1},
 		{"no bracket at the end", "```json\n" + call(3) + "\n```", open + call(3) + between + call(4), "", 2},
 		{"laid out", "```json\n{\n  \"name\": \"weather\",\n  \"arguments\": {\n    \"days\": 3,\n    \"unit\": \"C\"\n}\n}\n```", open + call(3) + between + call(4) + "]", "", 2},
 		{"bare", call(3), open + call(3) + between + call(4) + "]", "", 2},
@@ -223,6 +225,34 @@ func TestForeignCallIsRecast(t *testing.T) {
 			if streamed != c.calls {
 				t.Errorf("%s: the stream has %d calls", c.name, streamed)
 			}
+		}
+	}
+}
+
+// TestAnotherCall checks that a call that is recast is followed by another one only if the model is sure of that: alone,
+// it would have ended there.
+func TestAnotherCall(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	const first = `{"name": "weather", "arguments": {"days": 3, "unit": "C"}}`
+	for _, c := range []struct {
+		sure  float64
+		calls int
+	}{{0.9, 2}, {0.8, 2}, {0.7, 1}, {0.55, 1}, {0.1, 1}} {
+		next := sayRecast(v, "```json\n"+first+"\n```", "[\n"+first+",\n"+`{"name": "now", "arguments": {}}`+"\n]", 1)
+		url := serve(t, v, func(history []int32, logits []float32) {
+			next(history, logits)
+			if !strings.HasSuffix(named(v, history), "[\n"+first) {
+				return
+			}
+			for id := range logits {
+				logits[id] = -1000
+			}
+			logits[v.TokenizeText(nil, []byte(","))[0]] = float32(math.Log(c.sure))
+			logits[v.EOG()[0]] = float32(math.Log(1 - c.sure))
+		})
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 400, "call_confidence": 0, `+weatherTools+`}`)
+		if calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any); len(calls) != c.calls {
+			t.Errorf("sure of another call with %v: %d calls: %v", c.sure, len(calls), got)
 		}
 	}
 }

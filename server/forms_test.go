@@ -94,6 +94,8 @@ func templated(t testing.TB, template string, control ...string) *vocab.Vocab {
 			tokens = append(tokens, vocab.Token{Text: tiny.Text(id), Kind: vocab.Normal})
 		}
 	}
+	// Published vocabularies have a token that ends both an object and its line.
+	tokens = append(tokens, vocab.Token{Text: "}\u010a", Kind: vocab.Normal})
 	for _, name := range append([]string{"<end>"}, control...) {
 		tokens = append(tokens, vocab.Token{Text: name, Kind: vocab.Control})
 	}

@@ -151,6 +151,9 @@ func (p *Plan) foreignEnd(o *builder, last int) int {
 		for _, mark := range []string{"]", "```", "]\n```", "</tool_call>", "</tool_call>\n```", "</tools>", "</tools>\n```", "</tool_calls>", "</function_call>", "</function_calls>", "]<|/tool_call|>", "]<|tool_call_end|>", "]</TOOLCALL>", "]\n"} {
 			o.nodes[at].Stops = append(o.nodes[at].Stops, stopMark{Mark: b + mark, Next: last})
 		}
+		if b != "" && last == end { // a token may hold the line break after a brace, and nothing may follow
+			o.nodes[at].Stops = append(o.nodes[at].Stops, stopMark{Mark: b, Next: last})
+		}
 	}
 	if last == end {
 		return at

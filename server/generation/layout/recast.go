@@ -7,6 +7,7 @@ import (
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -26,13 +27,40 @@ var listed = chat.CallForm{
 }
 
 // Recast returns the function for [engine.Request.Recast], nil if no call can be recast.
-func (l *Layout) Recast(v *vocab.Vocab) func() func([]decoder.Span, []byte) []int32 {
+func (l *Layout) Recast(v *vocab.Vocab) func() engine.Recaster {
 	if !l.recasts {
 		return nil
 	}
-	return func() func([]decoder.Span, []byte) []int32 {
-		return func(spans []decoder.Span, text []byte) []int32 { return l.recast(v, spans, text) }
+	return func() engine.Recaster {
+		return func(spans []decoder.Span, text []byte) *engine.Recast {
+			tokens := l.recast(v, spans, text)
+			if tokens == nil {
+				return nil
+			}
+			return &engine.Recast{Tokens: tokens, More: goingOn(v), Least: leastMore}
+		}
 	}
+}
+
+// leastMore is how sure of another call the model must be after a list with one: what it would have written ended there.
+const leastMore = 0.75
+
+// goesOn is the key under which the tokens that go on with a list are kept.
+type goesOn struct{}
+
+// goingOn returns the tokens that go on with a list after one of its elements.
+func goingOn(v *vocab.Vocab) []int32 {
+	return v.Attach(goesOn{}, func() any {
+		var list []int32
+		for token := range int32(v.Len()) {
+			if text := v.Bytes(token); len(text) > 0 {
+				if text = bytes.TrimLeft(text, " \t\r\n"); len(text) == 0 || text[0] == ',' {
+					list = append(list, token)
+				}
+			}
+		}
+		return list
+	}).([]int32)
 }
 
 // recast returns the tokens of the text so far with its first call rewritten as the start of a list, if the text ends
