@@ -34,10 +34,11 @@ import (
 const architecture = `
 	# Libraries of use to others: pure Go, nothing but each other.
 	NONE
-	< meter, vocab, regular/runes, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
+	< meter, internal/recent, regular/runes, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2, golang.org/x/net/idna < validator;
 	regular/runes < regular, validator;
 	meter < validator;
+	internal/recent < vocab;
 
 	vocab, meter < decoder < decoder/walk;
 	vocab < decoder/sampling;
@@ -55,7 +56,7 @@ const architecture = `
 	schema < repair;
 
 	NONE < chat/jinja/python < chat/jinja < chat;
-	vocab < chat;
+	vocab, internal/recent < chat;
 
 	# Models.
 	vocab < backend;

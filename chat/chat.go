@@ -95,6 +95,8 @@ type Input struct {
 	AddGenerationPrompt bool           // end with the start of the answer
 	Begun               string         // and with this prefix of the answer
 	Extra               map[string]any // additional variables, such as enable_thinking
+
+	kept []*keptTool // for each of Tools; nil, or without an element: it is parsed
 }
 
 // New parses the template of a model. If it is empty, New uses [ChatML], see
@@ -153,7 +155,14 @@ func (t *Template) renderAs(in Input, form CallForm) (string, error) {
 			return "", err
 		}
 		text, err := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now})
-		if err != nil && t.supply(vars, in) {
+		if err != nil && in.kept != nil {
+			in.kept = nil // supply changes tools
+			if vars, err2 := t.vars(in, v); err2 == nil && t.supply(vars, in) {
+				if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now}); err2 == nil {
+					text, err = again, nil
+				}
+			}
+		} else if err != nil && t.supply(vars, in) {
 			if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now}); err2 == nil {
 				text, err = again, nil
 			}

@@ -20,6 +20,7 @@ import (
 // control token may begin or end; if the control tokens in the result differ, that
 // becomes the prompt.
 func (p *Prompts) render(in Input) (text string, guard rune, err error) {
+	in.kept = p.keep(in.Tools)
 	g := &guards{prompts: p, guard: unusedRune(&in), mark: nil}
 	g.mark = g.spellings
 	guarded := g.input(in)
@@ -62,14 +63,14 @@ func unusedRune(in *Input) rune {
 	used := map[rune]bool{}
 	g.mark = func(text string, _ []string) string {
 		for _, r := range text {
-			if r >= 0xF0000 {
+			if r >= guardAnywhere {
 				used[r] = true
 			}
 		}
 		return text
 	}
 	g.input(*in)
-	r := rune(0xF0000)
+	r := rune(guardAnywhere)
 	for used[r] {
 		r++
 	}
@@ -156,7 +157,9 @@ func (g *guards) input(in Input) Input {
 	in.Messages = messages
 	tools := make([]json.RawMessage, len(in.Tools))
 	for i, t := range in.Tools {
-		tools[i] = g.document(t)
+		if tools[i] = t; in.kept == nil || in.kept[i] == nil {
+			tools[i] = g.document(t)
+		}
 	}
 	in.Tools = tools
 	in.Extra = g.variables(in.Extra)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stencil-json/stencil/internal/recent"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -20,6 +21,7 @@ type Prompts struct {
 	controls vocab.Controls
 	own      []string // control tokens around reasoning and calls
 	context  int      // most tokens of a prompt; 0: unlimited
+	tools    *recent.Map[string, *keptTool]
 }
 
 // NewPrompts returns the prompts of a model. An invalid chat template is an error only when a
@@ -30,7 +32,7 @@ func NewPrompts(v *vocab.Vocab) *Prompts { return NewPromptsAs(v, "", "") }
 // NewPromptsAs is NewPrompts with another template, unless that is empty, and with one of the
 // formats of [CallForms] for tool calls regardless of the template, unless that is empty.
 func NewPromptsAs(v *vocab.Vocab, template, callForm string) *Prompts {
-	p := &Prompts{vocab: v, controls: vocab.ControlsOf(v)}
+	p := &Prompts{vocab: v, controls: vocab.ControlsOf(v), tools: recent.New[string, *keptTool](mostTools)}
 	v.Encode("a")
 	opt := Options{CallForm: callForm}
 	if id, ok := v.BOS(); ok {

@@ -1,12 +1,18 @@
 package chat_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/internal/shared"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -77,6 +83,74 @@ func TestChatPromptErrors(t *testing.T) {
 		var bad *chat.PromptError
 		if !errors.As(err, &bad) || bad.Refused != want.Refused || want.Message != "" && bad.Message != want.Message {
 			t.Errorf("%s: %v", template, err)
+		}
+	}
+}
+
+// TestToolsKept checks that prompts are the same however often their tools have been seen, also with templates that fail
+// without descriptions, which are then added, and with tools that hold texts of control tokens or unusual characters.
+func TestToolsKept(t *testing.T) {
+	sources := map[string]string{
+		"strict":    `{% for t in tools %}{% if t.function.description is not defined %}{{ t.function.description.missing }}{% endif %}{{ t | tojson }}{% endfor %}{{ messages[0].content }}`,
+		"two JSONs": `{% for t in tools %}{{ t | tojson }}{{ t | tojson(indent=2) }}{{ t.function | tojson(sort_keys=true) }}{% endfor %}{{ messages[0].content }}`,
+	}
+	files, err := filepath.Glob("testdata/*.jinja")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources[file] = string(source)
+	}
+	tool := func(name, rest string) json.RawMessage {
+		return json.RawMessage(`{"type": "function", "function": {"name": "` + name + `"` + rest + `}}`)
+	}
+	plain := tool("plain", `, "description": "does things", "parameters": {"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "number", "maximum": 1.50}}}`)
+	bare, control, unusual := tool("bare", `, "parameters": {"type": "object", "properties": {"a": {"type": "array"}}}`), tool("control", `, "description": "x <turn> \u003cturn> y"`), tool("unusual", `, "description": "`+string(rune(0xF0000))+`"`)
+	for name, source := range sources {
+		v := chatVocab(t, source, true)
+		kept := chat.NewPrompts(v)
+		for _, tools := range [][]json.RawMessage{{plain}, {bare, plain}, {control, plain}, {unusual, bare}, {plain, unusual, control, bare}} {
+			in := chat.Input{Messages: []chat.Message{{Role: "user", Content: "a <turn> b"}}, Tools: tools}
+			want, wantErr := chat.NewPrompts(v).Chat(in)
+			written, _ := chat.NewPrompts(v).Written(in)
+			var all sync.WaitGroup
+			for range 3 {
+				all.Go(func() {
+					got, err := kept.Chat(in)
+					if text, _ := kept.Written(in); !slices.Equal(got, want) || text != written || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+						t.Errorf("%s: %q %v, want %q %v", name, text, err, written, wantErr)
+					}
+				})
+			}
+			all.Wait()
+		}
+	}
+}
+
+// BenchmarkPrompt writes the prompt of a conversation with 50 tools.
+func BenchmarkPrompt(b *testing.B) {
+	v, err := vocab.Load(shared.File(b, "vocab", "llama3.gguf"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	source, err := os.ReadFile("testdata/qwen25.jinja")
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := chat.NewPromptsAs(v, string(source), "")
+	in := chat.Input{Messages: []chat.Message{{Role: "user", Content: "What is the weather in Paris?"}}}
+	for i := range 50 {
+		in.Tools = append(in.Tools, json.RawMessage(fmt.Sprintf(`{"type": "function", "function": {"name": "tool_%d", "description": "Returns what is known of a place, such as its weather, in the units that are asked for.",
+			"parameters": {"type": "object", "properties": {"place": {"type": "string", "description": "The city and, if it is not the only one, its country."}, "unit": {"type": "string", "enum": ["metric", "imperial"]},
+			"days": {"type": "integer", "description": "How many days ahead.", "minimum": 1, "maximum": 14}, "fields": {"type": "array", "items": {"type": "string"}}}, "required": ["place"]}}}`, i)))
+	}
+	for b.Loop() {
+		if _, err := p.Chat(in); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

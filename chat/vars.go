@@ -41,6 +41,10 @@ func (t *Template) vars(in Input, v variant) (map[string]any, error) {
 	if len(in.Tools) > 0 {
 		tools := jinja.NewList()
 		for i, tool := range in.Tools {
+			if in.kept != nil && in.kept[i] != nil {
+				tools.Items = append(tools.Items, in.kept[i].value)
+				continue
+			}
 			value, err := jinja.FromJSON(tool)
 			if err != nil {
 				return nil, fmt.Errorf("chat: tool %d: %w", i, err)

@@ -1,14 +1,10 @@
 package vocab
 
-import "sync"
+import "github.com/stencil-json/stencil/internal/recent"
 
 // pieces keeps the tokens of long pieces of prompts: the tools and the earlier turns of a conversation come again with each
-// of its requests. Those not used lately are forgotten. It is safe for concurrent use.
-type pieces struct {
-	mu         sync.Mutex
-	young, old map[piece][]int32
-	size       int // of young, in bytes
-}
+// of its requests. It is safe for concurrent use.
+type pieces struct{ tokens *recent.Map[piece, []int32] }
 
 // A piece is plain text between control tokens. first tells whether it begins the text, where some tokenizers add a space.
 type piece struct {
@@ -19,14 +15,14 @@ type piece struct {
 const (
 	// leastPiece is the size in bytes below which tokenizing costs about as much as looking it up.
 	leastPiece = 256
-	// mostPieces is the size in bytes of the pieces and tokens kept, of either age.
+	// mostPieces is the size in bytes of the pieces and tokens kept, of either generation.
 	mostPieces = 4 << 20
 )
 
 type piecesKey struct{}
 
 func piecesOf(v *Vocab) *pieces {
-	return v.Attach(piecesKey{}, func() any { return &pieces{young: map[piece][]int32{}} }).(*pieces)
+	return v.Attach(piecesKey{}, func() any { return &pieces{recent.New[piece, []int32](mostPieces)} }).(*pieces)
 }
 
 // append appends the tokens of a piece, from tokenize unless they are kept.
@@ -34,24 +30,8 @@ func (p *pieces) append(dst []int32, of piece, tokenize func(dst []int32) []int3
 	if len(of.text) < leastPiece || len(of.text) > mostPieces/8 {
 		return tokenize(dst)
 	}
-	p.mu.Lock()
-	tokens, kept := p.young[of]
-	aged := false
-	if !kept {
-		tokens, aged = p.old[of]
-	}
-	p.mu.Unlock()
-	if kept {
-		return append(dst, tokens...)
-	}
-	if !aged {
-		tokens = tokenize(nil)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.size += len(of.text) + 4*len(tokens); p.size > mostPieces {
-		p.young, p.old, p.size = map[piece][]int32{}, p.young, len(of.text)+4*len(tokens)
-	}
-	p.young[of] = tokens
-	return append(dst, tokens...)
+	return append(dst, p.tokens.Get(of, func() ([]int32, int) {
+		tokens := tokenize(nil)
+		return tokens, len(of.text) + 4*len(tokens)
+	})...)
 }

@@ -21,7 +21,7 @@ func filterToJSON(r *run, x any, a *args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := jsonWriter{ascii: boolArg(v[0], false), sortKeys: boolArg(v[3], false), comma: ", ", colon: ": ", limit: max(r.bytes, 0), r: r}
+	w := jsonWriter{jsonStyle: jsonStyle{", ", ": ", boolArg(v[0], false), boolArg(v[3], false)}, limit: max(r.bytes, 0), r: r}
 	if given(v[1]) && v[1] != nil {
 		w.lines, w.comma = true, ","
 		if s, ok := v[1].(string); ok {
@@ -54,15 +54,27 @@ func filterToJSON(r *run, x any, a *args) (any, error) {
 	return string(w.b), nil
 }
 
-type jsonWriter struct {
-	b               []byte
+// A jsonStyle is how JSON on one line is written.
+type jsonStyle struct {
 	comma, colon    string
-	lines           bool // each element on a separate line
-	indent          string
 	ascii, sortKeys bool
-	limit           int
-	depth           int
-	r               *run
+}
+
+// keptJSON is the JSON of a dictionary that never changes, and the steps that it took.
+type keptJSON struct {
+	style jsonStyle
+	text  string
+	steps int
+}
+
+type jsonWriter struct {
+	b []byte
+	jsonStyle
+	lines  bool // each element on a separate line
+	indent string
+	limit  int
+	depth  int
+	r      *run
 }
 
 func (w *jsonWriter) value(v any) error {
@@ -88,6 +100,9 @@ func (w *jsonWriter) value(v any) error {
 	case *List:
 		return w.group('[', ']', len(v.Items), func(i int) error { return w.value(v.Items[i]) })
 	case *Dict:
+		if v.keeps && !w.lines {
+			return w.kept(v)
+		}
 		return w.dict(v)
 	default:
 		return failf("Object of type %s is not JSON serializable", typeName(v))
@@ -140,6 +155,20 @@ func (w *jsonWriter) newline() {
 			return
 		}
 	}
+}
+
+// kept writes a dictionary that never changes.
+func (w *jsonWriter) kept(d *Dict) error {
+	if k := d.json.Load(); k != nil && k.style == w.jsonStyle && w.r.spend(k.steps) && len(k.text) <= w.limit {
+		w.b = append(w.b, k.text...)
+		return nil
+	}
+	start, steps := len(w.b), w.r.steps
+	if err := w.dict(d); err != nil {
+		return err
+	}
+	d.json.Store(&keptJSON{w.jsonStyle, string(w.b[start:]), steps - w.r.steps})
+	return nil
 }
 
 func (w *jsonWriter) dict(d *Dict) error {
@@ -214,7 +243,7 @@ func (w *jsonWriter) string(s string) {
 // elements and keys.
 func JSON(v any, comma, colon string) string {
 	limits := Limits{}.withDefaults()
-	w := jsonWriter{comma: comma, colon: colon, limit: limits.Bytes, r: &run{limits: limits, steps: limits.Steps, bytes: limits.Bytes, deadline: time.Now().Add(limits.Time)}}
+	w := jsonWriter{jsonStyle: jsonStyle{comma: comma, colon: colon}, limit: limits.Bytes, r: &run{limits: limits, steps: limits.Steps, bytes: limits.Bytes, deadline: time.Now().Add(limits.Time)}}
 	if w.value(v) != nil {
 		return "null" // longer or deeper than a request may be
 	}

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/stencil-json/stencil/chat/jinja/python"
 )
@@ -42,6 +43,9 @@ func NewList(items ...any) *List { return &List{Items: items} }
 type Dict struct {
 	keys, values []any
 	index        map[any]int
+
+	keeps bool // its JSON, since it never changes
+	json  atomic.Pointer[keptJSON]
 }
 
 // NewDict returns an empty dictionary.
@@ -49,6 +53,10 @@ func NewDict() *Dict { return &Dict{index: map[any]int{}} }
 
 // Set sets a key to a value of [FromGo].
 func (d *Dict) Set(key string, value any) { d.set(key, value) }
+
+// Keep declares that the dictionary will never be changed. It may then be used by several renderings at a time, and its
+// JSON is written only once; templates can't change what they didn't create.
+func (d *Dict) Keep() { d.keeps = true }
 
 // Len returns the number of keys.
 func (d *Dict) Len() int { return len(d.keys) }
