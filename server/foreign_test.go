@@ -237,7 +237,7 @@ func TestAnotherCall(t *testing.T) {
 	for _, c := range []struct {
 		sure  float64
 		calls int
-	}{{0.9, 2}, {0.8, 2}, {0.7, 1}, {0.55, 1}, {0.1, 1}} {
+	}{{0.95, 2}, {0.85, 2}, {0.75, 1}, {0.55, 1}, {0.1, 1}} {
 		next := sayRecast(v, "```json\n"+first+"\n```", "[\n"+first+",\n"+`{"name": "now", "arguments": {}}`+"\n]", 1)
 		url := serve(t, v, func(history []int32, logits []float32) {
 			next(history, logits)

@@ -43,7 +43,7 @@ func (l *Layout) Recast(v *vocab.Vocab) func() engine.Recaster {
 }
 
 // leastMore is how sure of another call the model must be after a list with one: what it would have written ended there.
-const leastMore = 0.75
+const leastMore = 0.8
 
 // goesOn is the key under which the tokens that go on with a list are kept.
 type goesOn struct{}
