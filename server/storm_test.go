@@ -138,7 +138,10 @@ func TestStorm(t *testing.T) {
 	long, _ := time.ParseDuration(os.Getenv("STENCIL_STORM"))
 	_, url := start(t, setup{
 		eng: engine.Config{Parallel: 4},
-		cfg: Config{SchemaLimits: schema.Limits{Time: 500 * time.Millisecond}, RequestTimeout: 3 * time.Second, Access: neighbourKeys},
+		cfg: Config{
+			SchemaLimits: schema.Limits{Time: 500 * time.Millisecond}, RequestTimeout: 3 * time.Second, Access: neighbourKeys,
+			MemoryLimit: 1 << 30, // a quarter of it for caches, which a long storm fills
+		},
 	})
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
 	var sent atomic.Int64
