@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -42,6 +43,9 @@ func (t *Template) probe() {
 // adapt converts messages to a form that the template supports.
 func (t *Template) adapt(messages []Message) ([]Message, error) {
 	developer := strings.Contains(t.source, "developer")
+	if t.callsFail == nil && t.calls.Next == "" && !t.inChannels() && !t.spells() {
+		messages = oneCallEach(messages)
+	}
 	var out []Message
 	var system []string // to be put into the next user message
 	for _, m := range messages {
@@ -78,6 +82,40 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 		out = append(out, Message{Role: "user", Content: strings.Join(system, "\n\n")})
 	}
 	return out, nil
+}
+
+// oneCallEach splits messages with several tool calls whose results follow into messages with one call, each followed by its
+// result, for templates that write one call at a time.
+func oneCallEach(messages []Message) (out []Message) {
+	for i := 0; i < len(messages); i++ {
+		m := messages[i]
+		end := i + 1
+		for end < len(messages) && messages[end].Role == "tool" {
+			end++
+		}
+		results := slices.Clone(messages[i+1 : end])
+		var pairs []Message
+		for k, call := range m.ToolCalls {
+			at := slices.IndexFunc(results, func(r Message) bool { return r.ToolCallID == call.ID })
+			if at < 0 || call.ID == "" {
+				break
+			}
+			one := Message{Role: m.Role, Name: m.Name, Extra: m.Extra}
+			if k == 0 {
+				one = m
+			}
+			one.ToolCalls = []ToolCall{call}
+			pairs = append(pairs, one, results[at])
+			results = slices.Delete(results, at, at+1)
+		}
+		if n := len(m.ToolCalls); n < 2 || len(pairs) < 2*n {
+			out = append(out, m)
+			continue
+		}
+		out = append(append(out, pairs...), results...)
+		i = end - 1
+	}
+	return out
 }
 
 // spellCalls converts the tool calls of a message to text, in the format in which

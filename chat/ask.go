@@ -486,7 +486,7 @@ func (a *asker) place(f *CallForm) error {
 		if at := strings.IndexAny(mark, "\n\uE000\uE001\uE002\uE003"); at > 3 {
 			size = at
 		}
-		f.Triggers = []Trigger{{Mark: mark[:size], Then: mark[size:]}}
+		f.Triggers = []Trigger{{Mark: mark[:size], AtLine: true, Then: mark[size:]}}
 	default:
 		return fmt.Errorf("calls begin like any text")
 	}

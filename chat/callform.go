@@ -32,6 +32,7 @@ type CallForm struct {
 type Trigger struct {
 	Mark    string
 	AtStart bool   // only at the start of the text
+	AtLine  bool   // only at the start of a line
 	Then    string // between the mark and the name
 }
 
@@ -163,7 +164,7 @@ func (a *ArgumentForm) write(arguments json.RawMessage) (string, error) {
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
-	parsed, err := jinja.FromJSON(arguments)
+	parsed, err := jinja.FromJSONAsWritten(arguments)
 	if err != nil {
 		return "", err
 	}
@@ -225,7 +226,7 @@ func typeOf(value any) ValueType {
 		return BooleanValue
 	case nil:
 		return NullValue
-	case float64:
+	case float64, jinja.Verbatim:
 		return NumberValue
 	case *jinja.Dict:
 		return ObjectValue

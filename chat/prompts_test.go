@@ -131,6 +131,38 @@ func TestToolsKept(t *testing.T) {
 	}
 }
 
+// TestOneCallEach checks that a message with several calls is split for templates that write one call at a time, each call
+// before its result, and that numbers of calls keep their spelling.
+func TestOneCallEach(t *testing.T) {
+	source, err := os.ReadFile("testdata/llama3.jinja")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(id, arguments string) chat.ToolCall {
+		return chat.ToolCall{ID: id, Name: "f", Arguments: json.RawMessage(arguments)}
+	}
+	result := func(id, text string) chat.Message {
+		return chat.Message{Role: "tool", ToolCallID: id, Content: text}
+	}
+	user := chat.Message{Role: "user", Content: "u"}
+	p := chat.NewPrompts(chatVocab(t, string(source), false))
+	several := chat.Message{Role: "assistant", ToolCalls: []chat.ToolCall{call("1", `{"x": 1.50}`), call("2", `{"x": 1e5}`), call("3", `{"x": [2.0]}`)}}
+	text, err := p.Written(chat.Input{Messages: []chat.Message{user, several, result("2", "two"), result("3", "three"), result("1", "one"), user}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`{"x": 1.50}`, "one", `{"x": 1e5}`, "two", `{"x": [2.0]}`, "three", "u<"} {
+		_, rest, ok := strings.Cut(text, part)
+		if !ok {
+			t.Fatalf("%q is not in %q", part, text)
+		}
+		text = rest
+	}
+	if _, err := p.Written(chat.Input{Messages: []chat.Message{user, several, result("1", "one")}}); err == nil {
+		t.Error("calls without results are accepted; the template allows one call at a time")
+	}
+}
+
 // BenchmarkPrompt writes the prompt of a conversation with 50 tools.
 func BenchmarkPrompt(b *testing.B) {
 	v, err := vocab.Load(shared.File(b, "vocab", "llama3.gguf"))

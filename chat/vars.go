@@ -123,7 +123,7 @@ func (c *ToolCall) dict(v variant) (*jinja.Dict, error) {
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
-	parsed, err := jinja.FromJSON(arguments)
+	parsed, err := jinja.FromJSONAsWritten(arguments)
 	if err != nil {
 		return nil, fmt.Errorf("arguments of %q: %w", c.Name, err)
 	}

@@ -177,10 +177,15 @@ func FromGo(v any) (any, error) {
 
 // FromJSON parses a JSON document. Objects keep their order, and numbers their
 // type: 1 is an integer, 1.0 is not.
-func FromJSON(data []byte) (any, error) {
+func FromJSON(data []byte) (any, error) { return fromJSON(data, number) }
+
+// FromJSONAsWritten is FromJSON, but numbers keep their spelling: 1.50 and 1e5 are [Verbatim].
+func FromJSONAsWritten(data []byte) (any, error) { return fromJSON(data, numberAsWritten) }
+
+func fromJSON(data []byte, number func(string) (any, error)) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	v, err := fromDecoder(d)
+	v, err := fromDecoder(d, number)
 	if err == nil {
 		if _, err = d.Token(); err == io.EOF {
 			return v, nil
@@ -192,7 +197,7 @@ func FromJSON(data []byte) (any, error) {
 	return nil, fmt.Errorf("jinja: %w", err)
 }
 
-func fromDecoder(d *json.Decoder) (any, error) {
+func fromDecoder(d *json.Decoder, number func(string) (any, error)) (any, error) {
 	t, err := d.Token()
 	if err != nil {
 		return nil, err
@@ -204,7 +209,7 @@ func fromDecoder(d *json.Decoder) (any, error) {
 		if t == '[' {
 			list := new(List)
 			for d.More() {
-				v, err := fromDecoder(d)
+				v, err := fromDecoder(d, number)
 				if err != nil {
 					return nil, err
 				}
@@ -219,7 +224,7 @@ func fromDecoder(d *json.Decoder) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			v, err := fromDecoder(d)
+			v, err := fromDecoder(d, number)
 			if err != nil {
 				return nil, err
 			}
@@ -230,6 +235,15 @@ func fromDecoder(d *json.Decoder) (any, error) {
 	default:
 		return t, nil // nil, bool or string
 	}
+}
+
+// numberAsWritten returns a number, as a Verbatim if it would be written in another way.
+func numberAsWritten(s string) (any, error) {
+	v, err := number(s)
+	if f, ok := v.(float64); ok && err == nil && string(python.AppendFloat(nil, f)) != s {
+		return Verbatim(s), nil
+	}
+	return v, err
 }
 
 func number(s string) (any, error) {

@@ -1,10 +1,13 @@
 package generation
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/constraint"
@@ -47,6 +50,7 @@ func eachOf(ctx context.Context, m *registry.Model, t request.Tool, opt schema.O
 		return nil, nil, nil // the schema true names no arguments
 	}
 	p.read(t.Parameters, true)
+	checked = p.unnamed()
 	if m.CallForm.Arguments.Sorted {
 		slices.Sort(p.names)
 	}
@@ -62,6 +66,32 @@ func eachOf(ctx context.Context, m *registry.Model, t request.Tool, opt schema.O
 		out = append(out, a)
 	}
 	return out, checked, nil
+}
+
+// unnamed adds the required arguments that the schema doesn't name, and returns the keywords about the object as a whole, which
+// masks don't enforce where each argument is written by itself.
+func (p *properties) unnamed() (checked []schema.Issue) {
+	others := p.root["additionalProperties"]
+	if string(others) != "false" {
+		for _, name := range p.required {
+			if p.schemas[name] == nil {
+				p.names = append(p.names, name)
+				p.schemas[name] = json.RawMessage("{}")
+				if others != nil {
+					p.schemas[name] = others
+				}
+			}
+		}
+	}
+	for _, keyword := range []string{"anyOf", "oneOf", "allOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties", "patternProperties", "propertyNames"} {
+		if p.root[keyword] != nil {
+			checked = append(checked, schema.Issue{Pointer: "/" + keyword, Keyword: keyword, Reason: "the model writes arguments one by one, each with its own schema"})
+		}
+	}
+	if others != nil && string(others) != "false" {
+		checked = append(checked, schema.Issue{Pointer: "/additionalProperties", Keyword: "additionalProperties", Reason: "the model writes arguments one by one, and only those that the schema names"})
+	}
+	return checked
 }
 
 // read collects member names from a schema. Members of alternatives are optional.
@@ -211,13 +241,18 @@ func (p *properties) ways(ctx context.Context, m *registry.Model, src json.RawMe
 		w := layout.Way{Open: text.Open, Close: text.Close, Text: true}
 		for _, t := range jsonTypes[1:] {
 			if v := form.Values[t.of]; types[t.name] && v.Open == text.Open && v.Close == text.Close {
-				w.Typed = true
+				w.Types = append(w.Types, t.name)
 				delete(types, t.name)
 			}
 		}
 		delete(types, "string")
 		w.Words, unchecked = p.words(src)
-		unchecked = unchecked || w.Typed && len(types) == 0 && w.Words == nil && string(src) != "{}"
+		if w.Words == nil && w.Types == nil {
+			if w.JSON, unchecked, err = p.text(ctx, m, src); err != nil {
+				return nil, false, err
+			}
+		}
+		unchecked = unchecked || w.Types != nil && len(types) == 0 && w.Words == nil && string(src) != "{}"
 		out = append(out, w)
 	}
 	type group struct{ open, close string }
@@ -267,12 +302,76 @@ func merged(list []layout.Way) (out []layout.Way) {
 	return out
 }
 
+// text returns the constraint of a verbatim string of a schema that has no enum, nil if there is none: from an anchored pattern
+// or, without one, the length. more reports whether there are keywords that are checked afterwards.
+func (p *properties) text(ctx context.Context, m *registry.Model, src json.RawMessage) (d *constraint.Document, more bool, err error) {
+	var s struct {
+		Pattern              *string
+		MinLength, MaxLength *int
+	}
+	_, more = p.words(src)
+	if !more || json.Unmarshal(p.refer(src), &s) != nil {
+		return nil, more, nil
+	}
+	pattern := ""
+	switch {
+	case s.Pattern != nil:
+		if pattern = anchored(*s.Pattern); pattern == "" {
+			return nil, true, nil
+		}
+	case s.MinLength == nil && s.MaxLength == nil:
+		return nil, true, nil
+	default:
+		least, most := 0, ""
+		if s.MinLength != nil {
+			least = max(0, *s.MinLength)
+		}
+		if s.MaxLength != nil {
+			most = strconv.Itoa(max(0, *s.MaxLength))
+		}
+		pattern = fmt.Sprintf(`[\s\S]{%d,%s}`, least, most)
+	}
+	compiled, err := m.Grammars.Regex(ctx, pattern)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, true, err
+		}
+		return nil, true, nil // the validator knows further syntax
+	}
+	document := compiled.Document()
+	return &document, true, nil
+}
+
+// anchored returns the inside of a pattern from ^ to $, "" if it isn't one.
+func anchored(pattern string) string {
+	inside, begins := strings.CutPrefix(pattern, "^")
+	inside, ends := strings.CutSuffix(inside, "$")
+	if !begins || !ends || strings.HasSuffix(inside, `\`) {
+		return ""
+	}
+	return "(?:" + inside + ")"
+}
+
 // words returns the strings that a schema enumerates, nil if it doesn't; more reports
 // whether it has keywords that are checked afterwards.
 func (p *properties) words(src json.RawMessage) (words []string, more bool) {
 	var s map[string]json.RawMessage
-	if json.Unmarshal(p.refer(src), &s) != nil {
+	if p.steps++; p.steps > namingSteps || json.Unmarshal(p.refer(src), &s) != nil {
 		return nil, false
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} { // of constants, as some libraries write enums
+		var list []json.RawMessage
+		if json.Unmarshal(s[keyword], &list) != nil || len(list) == 0 {
+			continue
+		}
+		for _, one := range list {
+			some, _ := p.words(one)
+			if some == nil && p.types(one)["string"] {
+				return nil, true
+			}
+			words = append(words, some...)
+		}
+		return words, true
 	}
 	var list []any
 	var one any
@@ -317,14 +416,40 @@ func (p *properties) booleans(src json.RawMessage) (names []string) {
 	return names
 }
 
+// copyWhole adds the whole schema to the definitions of a part, with references to its properties that stay within.
+func (p *properties) copyWhole(part map[string]json.RawMessage) error {
+	whole, err := json.Marshal(p.root)
+	if err != nil {
+		return err
+	}
+	defs := map[string]json.RawMessage{}
+	if part["$defs"] != nil {
+		if err := json.Unmarshal(part["$defs"], &defs); err != nil {
+			return err
+		}
+	}
+	defs["stencil:arguments"] = bytes.ReplaceAll(whole, []byte(`"#/properties/`), []byte(`"#/$defs/stencil:arguments/properties/`))
+	part["$defs"], err = json.Marshal(defs)
+	return err
+}
+
 // document compiles the part of a schema for one argument, restricted to some types.
 func (p *properties) document(ctx context.Context, m *registry.Model, src json.RawMessage, types []string, opt schema.Options) (d constraint.Document, err error) {
-	part := map[string]json.RawMessage{"allOf": append(append([]byte("["), src...), ']')}
+	inside := p.refer(src)
+	part := map[string]json.RawMessage{}
 	for _, key := range []string{"$schema", "$defs", "definitions"} {
 		if p.root[key] != nil {
 			part[key] = p.root[key]
 		}
 	}
+	if bytes.Contains(inside, []byte(`"#/properties/`)) {
+		// References to other arguments go to a copy of the whole schema.
+		inside = bytes.ReplaceAll(inside, []byte(`"#/properties/`), []byte(`"#/$defs/stencil:arguments/properties/`))
+		if err := p.copyWhole(part); err != nil {
+			return d, err
+		}
+	}
+	part["allOf"] = append(append([]byte("["), inside...), ']')
 	if part["type"], err = json.Marshal(types); err != nil {
 		return d, err
 	}

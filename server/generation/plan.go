@@ -70,8 +70,12 @@ func (g *Generation) compose(ctx context.Context) error {
 		q.Warnings = append(q.Warnings, fmt.Sprintf("the model's chat template does not show the format of its reasoning, which is written as %q", m.ThoughtForm.Name))
 	}
 	p.Foreign = p.Tools != nil && isChat && q.ToolForms != "own"
+	foreign := p.Foreign && p.Thought.Name != chat.Harmony
 	var err error
 	g.Job.Constraint, g.Layout, err = p.Compile(ctx, m.Sequences, m.Text.Vocab())
+	if err == nil && foreign && !p.Foreign {
+		q.Warnings = append(q.Warnings, "calls in other forms than the model's own stay text: the names of the tools are too long in total to look for them")
+	}
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
 		if q.ToolLeast != nil {

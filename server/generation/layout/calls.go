@@ -2,15 +2,18 @@ package layout
 
 import (
 	"encoding/json"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/constraint"
+	"github.com/stencil-json/stencil/decoder"
 )
 
 // maxNumbered limits the calls of an answer in forms that number them, since there each
 // call needs parts of its own.
-const maxNumbered = 8
+const maxNumbered = 16
 
 // An Argument is an argument of a tool, for call forms that write arguments one by one.
 type Argument struct {
@@ -23,9 +26,9 @@ type Argument struct {
 type Way struct {
 	Open, Close string               // text before and after the value
 	Text        bool                 // a string, verbatim
-	Typed       bool                 // with Text: JSON if the value is of another type
+	Types       []string             // with Text: the other types of JSON of which the value may be
 	Words       []string             // with Text: the only strings allowed
-	JSON        *constraint.Document // or JSON
+	JSON        *constraint.Document // JSON or, with Text, the verbatim string
 	Names       []string             // or a value with a name, such as True
 }
 
@@ -35,6 +38,24 @@ func (p *Plan) calls(o *builder, before string) int {
 		p.names = 1 + p.callNames(o)
 	}
 	return p.slotted(o, chat.FillSlots(before, 0, chat.ToolCall{ID: chat.SlotID}), p.names-1)
+}
+
+// triggered appends calls after a trigger, and returns the marks that begin them in free text. JSON that begins like a call is
+// one only once it names a tool: it may as well be the answer.
+func (p *Plan) triggered(o *builder, t chat.Trigger) []stopMark {
+	at := p.calls(o, t.Then)
+	is := func(text string) []decoder.Step { return []decoder.Step{{Texts: []string{text}}} }
+	switch {
+	case t.AtLine:
+		return []stopMark{{Steps: is(t.Mark), AtLine: true, Next: at}}
+	case !strings.HasPrefix(t.Mark, "{") || p.longNames() || strings.ContainsAny(t.Then, chat.SlotID+chat.SlotIndex+chat.SlotCount):
+		return []stopMark{{Mark: t.Mark, AtStart: t.AtStart, Next: at}}
+	}
+	var stops []stopMark
+	for _, s := range o.nodes[p.names-1].Stops {
+		stops = append(stops, stopMark{Steps: is(t.Mark + t.Then + s.Mark), Next: s.Next})
+	}
+	return stops
 }
 
 // callNames appends calls, starting at the name of the first one.
@@ -193,7 +214,11 @@ func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 	n := Node{Tool: tool, Key: key}
 	switch {
 	case w.JSON != nil:
-		at := o.document(roleValue, *w.JSON, close())
+		role := roleValue
+		if w.Text {
+			role = roleText
+		}
+		at := o.document(role, *w.JSON, close())
 		o.nodes[at].Tool, o.nodes[at].Key = tool, key
 		return at
 	case w.Names != nil:
@@ -203,13 +228,13 @@ func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 			n.Stops = append(n.Stops, stopMark{Mark: name, Next: to})
 		}
 	case w.Words != nil:
-		n.Role, n.Typed = roleText, w.Typed
+		n.Role, n.Types = roleText, w.Types
 		to := close()
 		for _, word := range w.Words {
 			n.Stops = append(n.Stops, stopMark{Mark: word, Next: to})
 		}
 	default:
-		n.Role, n.Typed, n.Free = roleText, w.Typed, true
+		n.Role, n.Types, n.Free = roleText, w.Types, true
 		n.Stops = []stopMark{{Mark: closing, Next: next}}
 	}
 	return o.add(n)
@@ -235,7 +260,7 @@ func (r *reading) enter(n *Node) string {
 		r.any, r.node = true, n
 		key, _ := json.Marshal(n.Key)
 		out += before + string(key) + ": "
-		if n.Role == roleText && !n.Typed {
+		if n.Role == roleText && n.Types == nil {
 			out += `"`
 		}
 	}
@@ -249,7 +274,7 @@ func (r *reading) add(text string) string {
 		return ""
 	case r.node.Role == roleValue:
 		return text
-	case r.node.Role == roleText && !r.node.Typed:
+	case r.node.Role == roleText && r.node.Types == nil:
 		return escaped(text)
 	}
 	r.text.WriteString(text)
@@ -265,19 +290,42 @@ func (r *reading) leave() string {
 	case n == nil:
 	case n.Role == roleName:
 		return map[string]string{"True": "true", "False": "false"}[text] + map[string]string{"None": "null"}[text]
-	case n.Role == roleText && !n.Typed:
+	case n.Role == roleText && n.Types == nil:
 		return `"`
 	case n.Role == roleText:
-		var value any
-		if json.Unmarshal([]byte(text), &value) == nil {
-			if _, ok := value.(string); !ok {
-				return text
-			}
-		}
-		if text == "None" {
+		if text == "None" && slices.Contains(n.Types, "null") {
 			return "null"
 		}
+		if slices.Contains(n.Types, jsonType(text)) {
+			return text
+		}
 		return `"` + escaped(text) + `"`
+	}
+	return ""
+}
+
+// jsonType returns the type of a JSON value that is no string, "" if the text is none. A whole number is an integer.
+func jsonType(text string) string {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil || d.InputOffset() != int64(len(text)) {
+		return ""
+	}
+	switch v := value.(type) {
+	case bool:
+		return "boolean"
+	case nil:
+		return "null"
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	case json.Number:
+		if f, err := v.Float64(); err == nil && f == math.Trunc(f) {
+			return "integer"
+		}
+		return "number"
 	}
 	return ""
 }

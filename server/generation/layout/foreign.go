@@ -63,8 +63,8 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 			stops = append(stops, stopMark{Steps: steps, AtLine: form.atLine, Next: at, Foreign: true})
 		}
 	}
-	if p.Parallel {
-		p.recasts = p.Calls.Next != ""
+	if p.Parallel && p.Calls.Next != "" { // else the template can't write several
+		p.recasts = true
 		p.foreignMore(o, after, closing)
 	}
 	return stops
@@ -176,11 +176,16 @@ func (p *Plan) foreignMore(o *builder, after, closing int) {
 // hasForeign reports whether other forms are recognised: the tools' names must be short enough for the size of the
 // tables.
 func (p *Plan) hasForeign() bool {
+	return !p.longNames() && !strings.Contains(p.Calls.Name, "harmony")
+}
+
+// longNames reports whether the names of the tools are too long in total for marks that hold them all.
+func (p *Plan) longNames() bool {
 	size := 0
 	for _, t := range p.Tools {
 		size += len(t.Name)
 	}
-	return size < maxForeignNames && !strings.Contains(p.Calls.Name, "harmony")
+	return size >= maxForeignNames
 }
 
 // maxForeignNames is the largest total length of the tools' names with which other forms are recognised, in bytes.

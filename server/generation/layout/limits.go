@@ -2,7 +2,9 @@ package layout
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
+	"strings"
 )
 
 // callLimits drops calls that repeat an earlier one or exceed the limit, and
@@ -68,11 +70,41 @@ func (c *callLimits) rest() []Piece {
 
 // callKey returns the same key for calls that are equal as values.
 func callKey(name, arguments string) string {
+	d := json.NewDecoder(strings.NewReader(arguments))
+	d.UseNumber()
 	var v any
-	if json.Unmarshal([]byte(arguments), &v) == nil {
-		if data, err := json.Marshal(v); err == nil {
+	if d.Decode(&v) == nil {
+		if data, err := json.Marshal(spelledAlike(v)); err == nil {
 			arguments = string(data)
 		}
 	}
 	return name + "\x00" + arguments
+}
+
+// spelledAlike returns a JSON value whose numbers are spelled alike if they are equal: those that are written as integers keep
+// all their digits, others are as exact as float64.
+func spelledAlike(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i, x := range v {
+			v[i] = spelledAlike(x)
+		}
+	case map[string]any:
+		for key, x := range v {
+			v[key] = spelledAlike(x)
+		}
+	case json.Number:
+		f, err := v.Float64()
+		mantissa, _, _ := strings.Cut(strings.ToLower(string(v)), "e")
+		switch {
+		case !strings.ContainsAny(mantissa, "123456789"):
+			return 0
+		case err != nil || f == 0 || !strings.ContainsAny(string(v), ".eE"):
+			return v
+		case f == math.Trunc(f) && math.Abs(f) < 1<<53:
+			return int64(f)
+		}
+		return f
+	}
+	return v
 }

@@ -26,10 +26,10 @@ type builder struct {
 // A Node is a part of a text; it corresponds to a decoder.Segment.
 type Node struct {
 	Role   Role
-	Tool   int    // of a part of a call: the tool's index
-	Form   string // of arguments: the call's form, if not the model's own
-	Key    string // of an argument's value: its name
-	Typed  bool   // of a text: read as a value of another type if it is one
+	Tool   int      // of a part of a call: the tool's index
+	Form   string   // of arguments: the call's form, if not the model's own
+	Key    string   // of an argument's value: its name
+	Types  []string // of a text: read as a value of one of these types if it is one
 	Stops  []stopMark
 	Free   bool // free text; with stops, one of them may also be the whole text
 	Fork   []int

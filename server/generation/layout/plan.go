@@ -207,7 +207,7 @@ func (p *Plan) answer(o *builder, stops []stopMark) int {
 	stops = append(stops, p.fences(o)...)
 	if len(p.Tools) > 0 {
 		for _, t := range p.Calls.Triggers {
-			stops = append(stops, stopMark{Mark: t.Mark, AtStart: t.AtStart, Next: p.calls(o, t.Then)})
+			stops = append(stops, p.triggered(o, t)...)
 		}
 		if p.Foreign {
 			stops = append(stops, p.foreign(o)...)
