@@ -92,8 +92,8 @@ func TestExactRepeats(t *testing.T) {
 	for written, want := range map[string]int{
 		`9007199254740993 9007199254740992`: 2,
 		`9007199254740993 9007199254740993`: 1,
-		`1 1.0`: 1,
-		`-0 0`:  1,
+		`1 1.0`:                             1,
+		`-0 0`:                              1,
 	} {
 		var reply string
 		for _, x := range strings.Fields(written) {
@@ -104,6 +104,34 @@ func TestExactRepeats(t *testing.T) {
 			"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "number"}}}}}]}`)
 		if calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any); len(calls) != want {
 			t.Errorf("%s: %d calls: %v", written, len(calls), got)
+		}
+	}
+}
+
+// TestBlanksBeforeCalls checks that blanks before a call are no content, as a template may write them there itself, and that they are
+// elsewhere.
+func TestBlanksBeforeCalls(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	const call = "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"days\": 3, \"unit\": \"C\"}}\n</tool_call>"
+	for reply, want := range map[string]any{
+		" \n\n" + call:         nil,
+		" \n\nI look. " + call: " \n\nI look. ",
+		" \n\nHello":           " \n\nHello",
+		" \n":                  " \n",
+	} {
+		url := serve(t, v, scripted.SayText(v, reply))
+		body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, ` + weatherTools
+		_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
+		if content := at(got, "choices", 0, "message", "content"); content != want {
+			t.Errorf("%q: content %q, want %q", reply, content, want)
+		}
+		streamed := ""
+		for _, chunk := range chatChunks(t, url, body+`, "stream": true}`) {
+			text, _ := at(chunk, "choices", 0, "delta", "content").(string)
+			streamed += text
+		}
+		if text, _ := want.(string); streamed != text {
+			t.Errorf("%q: streamed %q, want %q", reply, streamed, want)
 		}
 	}
 }

@@ -117,7 +117,9 @@ type Reader struct {
 	visit  int // the part read last
 	role   Role
 	calls  int
-	blank  bool // only blanks have come since reasoning began or ended
+	blank  bool   // only blanks have come since reasoning began or ended
+	said   bool   // content that isn't blank has come
+	blanks string // at its beginning: they aren't content if a call follows
 
 	fresh   bool   // the arguments are about to begin
 	name    string // of the tool, and the text after it
@@ -168,6 +170,13 @@ func (r *Reader) read(parts []engine.Passage) (out []Piece) {
 		}
 		switch n.Role {
 		case RoleContent:
+			if !r.said && len(r.layout.tools) > 0 {
+				if r.blanks += p.Text; strings.Trim(r.blanks, " \t\r\n") == "" {
+					break
+				}
+				p.Text, r.blanks = r.blanks, ""
+			}
+			r.said = true
 			out = append(out, Piece{Kind: PieceContent, Text: p.Text})
 		case RoleReasoning:
 			out = append(out, Piece{Kind: PieceReasoning, Text: p.Text})
@@ -242,7 +251,7 @@ func (r *Reader) begin(name, form string) []Piece {
 	if id == "" {
 		id = r.layout.newCallID()
 	}
-	r.fresh = true
+	r.fresh, r.blanks = true, ""
 	piece := Piece{Kind: PieceCall, Call: r.calls, ID: id, Name: name, Form: form}
 	if r.layout.lateIDs {
 		r.waiting = []Piece{piece}
@@ -284,6 +293,10 @@ func (r *Reader) End() []Piece {
 	out := r.end()
 	if r.waiting != nil {
 		out = append(out, r.withID()...)
+	}
+	if r.blanks != "" {
+		out = append(out, Piece{Kind: PieceContent, Text: r.blanks})
+		r.blanks = ""
 	}
 	return append(r.limits.pass(r.layout, out), r.limits.rest()...)
 }
