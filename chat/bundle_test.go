@@ -79,3 +79,34 @@ func sameAgain(tmpl *Template, form CallForm, calls []ToolCall, content string) 
 	}
 	return nil
 }
+
+// TestNamedForms checks that the formats with names for arguments in tags are those of the templates that they are named after.
+func TestNamedForms(t *testing.T) {
+	templates := shared.Templates(t)
+	for name, template := range map[string]string{"qwen3-coder": "Qwen3-Coder", "glm-4.5": "GLM-4.6", "minimax-m2": "MiniMax-M2"} {
+		tmpl, err := New(templates[template], Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		detected, known := tmpl.CallForm()
+		named, err := callFormOf(name)
+		if err != nil || !known {
+			t.Fatal(name, err, known)
+		}
+		for _, calls := range Battery(detected) {
+			want, err := detected.Write(calls)
+			if got, err2 := named.Write(calls); got != want || err != nil || err2 != nil {
+				t.Errorf("%s: %q %v, want %q %v", name, got, err2, want, err)
+			}
+		}
+	}
+	for template, want := range map[string]bool{"google-gemma-4-31B-it": true, "MiniMax-M3": true, "ByteDance-Seed-OSS": true, "Qwen3-Coder": false, "GLM-4.6": false} {
+		tmpl, err := New(templates[template], Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if form, _ := tmpl.CallForm(); form.Arguments.NestedAsJSON() != want {
+			t.Errorf("%s: objects in arguments as JSON of its own accord: %t", template, !want)
+		}
+	}
+}

@@ -159,6 +159,11 @@ func (f CallForm) HasSlot(slots ...string) bool {
 	})
 }
 
+// NestedAsJSON reports whether objects and arrays within arguments are written as JSON although the template has a way of its own.
+func (a *ArgumentForm) NestedAsJSON() bool {
+	return a.Tagged && (a.Values[ObjectValue].put != putValue || a.Values[ArrayValue].put != putValue)
+}
+
 // write returns arguments, a JSON object, in the form.
 func (a *ArgumentForm) write(arguments json.RawMessage) (string, error) {
 	if len(arguments) == 0 {

@@ -67,6 +67,35 @@ var callForms = []struct {
 	}},
 	{"<tool_call>", hermes},
 	{"List of tools: ", lfm2},
+	{"", tagged(CallForm{
+		Name:     "qwen3-coder",
+		Triggers: []Trigger{{Mark: "<tool_call>", Then: "\n<function="}},
+		Middle:   ">\n", Arguments: ArgumentForm{Key: "<parameter="},
+		After: "</function>\n</tool_call>", Next: "\n<tool_call>\n<function=",
+	}, ">\n", "\n</parameter>\n", true)},
+	{"", tagged(CallForm{
+		Name:     "glm-4.5",
+		Triggers: []Trigger{{Mark: "<tool_call>"}},
+		Middle:   "\n", Arguments: ArgumentForm{Key: "<arg_key>"},
+		After: "</tool_call>", Next: "\n<tool_call>",
+	}, "</arg_key>\n<arg_value>", "</arg_value>\n", false)},
+	{"", tagged(CallForm{
+		Name:     "minimax-m2",
+		Triggers: []Trigger{{Mark: "<minimax:tool_call>", Then: "\n<invoke name=\""}},
+		Middle:   "\">\n", Arguments: ArgumentForm{Key: "<parameter name=\""},
+		After: "</invoke>\n", Next: "<invoke name=\"", Close: "</minimax:tool_call>",
+	}, "\">", "</parameter>\n", false)},
+}
+
+// tagged completes a form that writes each argument between the same texts, strings without quotes, and with python True,
+// False and None.
+func tagged(f CallForm, open, closing string, python bool) CallForm {
+	f.Arguments.Layout, f.Arguments.Tagged = Spaced, true
+	for i := range f.Arguments.Values {
+		of := ValueType(i)
+		f.Arguments.Values[i] = ValueForm{Open: open, Close: closing, Raw: of == StringValue, Python: python && (of == BooleanValue || of == NullValue)}
+	}
+	return f
 }
 
 // lfm2 is the format of LFM2, whose template lists tools but does not describe calls.

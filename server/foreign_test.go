@@ -50,6 +50,10 @@ func TestForeignCalls(t *testing.T) {
 		{"```json\n{\"name\": \"weather\", \"arguments\": {}}\n```\n```json\n{\"name\": \"now\", \"arguments\": {}}\n```", 2, "", "json_block"},
 		{"<function_call>{\"name\": \"weather\", \"arguments\": {}}", 1, "", "json_block"},
 		{"functions.weather({})", 1, "", "function"},
+		{"<function=weather>{}</function>", 1, "", "tag"},
+		{"I look.\n<function=weather>\n{}\n</function>", 1, "I look.\n", "tag"},
+		{"```json\r\n{\"name\": \"weather\", \"arguments\": {}}\n```", 1, "", "json_block"},
+		{"``` json\n{\"name\": \"weather\", \"arguments\": {}}\n```", 1, "", "json_block"},
 		{"<tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>", 1, "", ""},
 		// None of these is a call.
 		{"```json\n{\"name\": \"wether\", \"arguments\": {}}\n```", 0, "=", ""},
@@ -58,6 +62,8 @@ func TestForeignCalls(t *testing.T) {
 		{"Write {\"name\": \"weather\", \"arguments\": {}} to call it.", 0, "=", ""},
 		{"In JSON:\n{\"name\": \"weather\", \"arguments\": {}}", 0, "=", ""},
 		{"```python\nweather(3)\n```", 0, "=", ""},
+		{"<function=wether>{}</function>", 0, "=", ""},
+		{"Write <function=weather>{}</function> for that.", 0, "=", ""},
 		{"```json\n{\"city\": \"weather\"}\n```\n", 0, "=", ""},
 	} {
 		reply := strings.ReplaceAll(c.reply, "{}", arguments)

@@ -135,3 +135,17 @@ func TestBlanksBeforeCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestNestedArguments checks the warning that objects in arguments are JSON where the template has a format of its own.
+func TestNestedArguments(t *testing.T) {
+	for template, want := range map[string]bool{"google-gemma-4-31B-it": true, "Qwen3-Coder": false} {
+		v := bundled(t, template)
+		url := serve(t, v, scripted.SayText(v, "no"))
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 20,
+			"tools": [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {"o": {"type": "object", "description": "d"}, "s": {"type": "string", "description": "d"}}}}}]}`)
+		warnings, _ := json.Marshal(got["warnings"])
+		if strings.Contains(string(warnings), "/f/properties/o") != want || strings.Contains(string(warnings), "/f/properties/s") {
+			t.Errorf("%s: warnings %s of %v", template, warnings, got)
+		}
+	}
+}

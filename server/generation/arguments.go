@@ -41,13 +41,13 @@ type properties struct {
 	steps    int
 }
 
-// eachOf returns the arguments of a tool, and the keywords that masks don't enforce in
-// strings written verbatim.
-func eachOf(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Options) (out []layout.Argument, checked []schema.Issue, err error) {
+// eachOf returns the arguments of a tool, the keywords that masks don't enforce, and the arguments that aren't written as the
+// model's template does.
+func eachOf(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Options) (out []layout.Argument, checked, warned []schema.Issue, err error) {
 	opt.Strict = false // the whole schema has been compiled with it
 	p := &properties{schemas: map[string]json.RawMessage{}}
 	if json.Unmarshal(t.Parameters, &p.root) != nil {
-		return nil, nil, nil // the schema true names no arguments
+		return nil, nil, nil, nil // the schema true names no arguments
 	}
 	p.read(t.Parameters, true)
 	checked = p.unnamed()
@@ -58,14 +58,17 @@ func eachOf(ctx context.Context, m *registry.Model, t request.Tool, opt schema.O
 		a := layout.Argument{Name: name, Required: slices.Contains(p.required, name)}
 		unchecked := false
 		if a.Ways, unchecked, err = p.ways(ctx, m, p.schemas[name], opt); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
+			return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if types := p.types(p.schemas[name]); m.CallForm.Arguments.NestedAsJSON() && (types["object"] || types["array"]) && len(types) < len(jsonTypes) {
+			warned = append(warned, schema.Issue{Pointer: "/properties/" + name, Keyword: "type", Reason: "objects and arrays in arguments are written as JSON; the model's chat template has a format of its own for them"})
 		}
 		if unchecked {
 			checked = append(checked, schema.Issue{Pointer: "/properties/" + name, Keyword: "type", Reason: "the model writes strings without quotes, which masks only bound"})
 		}
 		out = append(out, a)
 	}
-	return out, checked, nil
+	return out, checked, warned, nil
 }
 
 // unnamed adds the required arguments that the schema doesn't name, and returns the keywords about the object as a whole, which

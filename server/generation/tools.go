@@ -60,7 +60,8 @@ type CompiledTool struct {
 	arguments constraint.Document
 	natural   constraint.Document // in any layout, for calls in other forms
 	each      []layout.Argument   // for a form that writes arguments one by one
-	unchecked []schema.Issue      // keywords of Each that only the validator checks
+	unchecked []schema.Issue      // keywords of each that only the validator checks
+	warned    []schema.Issue      // arguments of each that aren't written as the template does
 }
 
 // compileTools compiles the arguments of every callable tool. Keywords that can't be
@@ -99,7 +100,7 @@ func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, 
 		c.natural = natural.Document()
 		opt.Whitespace = whitespaceOf(m.CallForm.Arguments.Layout)
 		if m.CallForm.Arguments.Tagged {
-			if c.each, c.unchecked, err = eachOf(ctx, m, t, opt); err != nil {
+			if c.each, c.unchecked, c.warned, err = eachOf(ctx, m, t, opt); err != nil {
 				return nil, problem.InField(err, t.Param)
 			}
 		}
@@ -183,6 +184,7 @@ func mergeReports(tools []CompiledTool) schema.Report {
 		add(&out.Checked, t.unchecked)
 		add(&out.Ignored, r.Ignored)
 		add(&out.Warnings, r.Warnings)
+		add(&out.Warnings, t.warned)
 	}
 	out.Hash = fmt.Sprintf("sha256:%x", h.Sum(nil))
 	return out

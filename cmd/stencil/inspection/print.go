@@ -106,6 +106,9 @@ func (v *Vocabulary) print(out io.Writer) {
 			fmt.Fprintf(out, "    %s\n", line)
 		}
 	}
+	if v.ToolCalls.Nested != "" {
+		fmt.Fprintf(out, "    %s\n", v.ToolCalls.Nested)
+	}
 	printForm(out, "reasoning", v.Reasoning.Format, v.Reasoning.Known)
 	for _, t := range v.End {
 		ends = append(ends, fmt.Sprintf("%s (%d)", t.Text, t.ID))

@@ -102,6 +102,7 @@ type CallForm struct {
 	Known   bool   `json:"known"`             // derived from the chat template
 	Unknown string `json:"unknown,omitempty"` // why it is unknown
 	Example string `json:"example,omitempty"` // one or two calls
+	Nested  string `json:"nested,omitempty"`  // how objects and arrays in arguments differ from the template's
 }
 
 // ThoughtAs is how a model marks its reasoning.
@@ -235,6 +236,9 @@ func vocabulary(v *vocab.Vocab, form string) *Vocabulary {
 	p := chat.NewPromptsAs(v, "", form)
 	calls, known := p.CallForm()
 	out.ToolCalls = CallForm{Format: calls.Name, Known: known, Example: example(calls)}
+	if calls.Arguments.NestedAsJSON() {
+		out.ToolCalls.Nested = "objects and arrays within arguments are JSON; the chat template has a format of its own for them"
+	}
 	if err := p.CallFormMissing(); err != nil {
 		out.ToolCalls.Unknown = err.Error()
 	}

@@ -15,12 +15,13 @@ const (
 	FormJSON     = "json"       // a JSON object, or a list of them
 	FormBlock    = "json_block" // in a Markdown block, or in the tags of another family of models
 	FormFunction = "function"   // functions.name({…})
+	FormTag      = "tag"        // <function=name>{…}</function>
 )
 
 // Texts that are recognised as the start of a call, in the order in which they appear.
 var (
 	blockOpenings = []string{
-		"```json\n", "```\n", "```JSON\n", "```jsonc\n", "```tool_call\n", "```tool_calls\n", "```tool_code\n", "```tool\n", "```function_call\n", "```xml\n<tool_call>", "```xml\n<tools>",
+		"```json\n", "```\n", "```json\r\n", "```\r\n", "``` json\n", "```JSON\n", "```jsonc\n", "```tool_call\n", "```tool_calls\n", "```tool_code\n", "```tool\n", "```function_call\n", "```xml\n<tool_call>", "```xml\n<tools>",
 		"<tool_call>", "<tool_calls>", "<tools>", "<tool>", "<function_call>", "<function_calls>", "<functioncall>", "<function>", "[TOOL_CALLS]", "<|python_tag|>", "<|tool_call|>", "<|tool_call_start|>", "<TOOLCALL>",
 	}
 	nameKeys = []string{
@@ -43,21 +44,29 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	blank := decoder.Step{Blanks: true}
 	text := func(list ...string) decoder.Step { return decoder.Step{Texts: list} }
 	object := []decoder.Step{blank, text("", "["), blank, text("{"), blank, text(nameKeys...), blank, text(":"), blank}
+	tagged := o.add(Node{})
+	for _, blank := range breaks {
+		o.nodes[tagged].Stops = append(o.nodes[tagged].Stops, stopMark{Mark: blank + "</function>", Next: p.foreignEnd(o, last)})
+	}
 	for _, form := range []struct {
 		name   string
 		before []decoder.Step
 		atLine bool
 		next   int
 	}{
+		{FormTag, []decoder.Step{text("<function=", "<tool_call>\n<function=", "<tool_call><function=")}, true, tagged},
 		{FormJSON, object, false, closing},
 		{FormBlock, append([]decoder.Step{text(blockOpenings...)}, object...), true, closing},
 		{FormFunction, []decoder.Step{text("functions.", "```python\nfunctions.", "```tool_code\nfunctions.", "```json\nfunctions.", "```\nfunctions.")}, true, called},
 	} {
 		for i, at := range p.foreignArguments(o, form.name, form.next) {
 			steps := append([]decoder.Step{}, form.before...)
-			if form.name == FormFunction {
+			switch form.name {
+			case FormFunction:
 				steps = append(steps, text(p.Tools[i].Name), blank, text("("))
-			} else {
+			case FormTag:
+				steps = append(steps, text(p.Tools[i].Name+">"))
+			default:
 				steps = append(steps, text(`"`+p.Tools[i].Name+`"`), blank, text(","), blank, text(argumentKeys...), blank, text(":"))
 			}
 			stops = append(stops, stopMark{Steps: steps, AtLine: form.atLine, Next: at, Foreign: true})
