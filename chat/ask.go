@@ -638,70 +638,89 @@ func commonSuffix(a, b string) int {
 }
 
 // askThoughts returns the form in which the template writes reasoning, if it does.
-func (t *Template) askThoughts() (ThoughtForm, bool) {
-	a := &asker{t: t}
-	for _, m := range []Message{
-		{Reasoning: askedThought, Content: askedAnswer},
-		{Reasoning: askedThought, ToolCalls: []ToolCall{askedCall(askedID, askedAnswer, "{}")}},
-	} {
-		plain := m
-		plain.Reasoning = ""
-		without, err := a.say(plain)
-		if err != nil {
-			continue
+func (t *Template) askThoughts() (f ThoughtForm, ok bool) {
+	answer := Message{Content: askedAnswer}
+	call := Message{ToolCalls: []ToolCall{askedCall(askedID, askedAnswer, "{}")}}
+	var a asker
+	for _, try := range []struct {
+		Message
+		tools []json.RawMessage
+	}{{answer, nil}, {answer, askedTools}, {call, askedTools}} {
+		a = asker{t: t, tools: try.tools}
+		if f, ok = a.thoughtsBefore(try.Message); ok {
+			break
 		}
-		if len(m.ToolCalls) > 0 {
-			a.tools = askedTools
-		}
-		text, err := a.say(m)
-		if err != nil {
-			continue
-		}
-		_, text, ok := cutLast(text, askedUser)
-		_, without, ok2 := cutLast(without, askedUser)
-		before, after, ok3 := strings.Cut(text, askedThought)
-		if !ok || !ok2 || !ok3 {
-			continue
-		}
-		gap, _, ok := strings.Cut(after, askedAnswer)
-		if !ok {
-			continue
-		}
-		open := strings.TrimRight(before, " \n")
-		from := strings.LastIndexAny(open, "<[")
-		for from > 0 && isCommon(without, open[from:]) {
-			from = strings.LastIndexAny(open[:from], "<[")
-		}
-		f := ThoughtForm{Lead: before[len(open):]}
-		closing := strings.TrimLeft(gap, " \n")
-		size := 0
-		for {
-			next := strings.IndexAny(closing[size:], ">]")
-			if next < 0 {
-				break
-			}
-			if size += next + 1; !isCommon(without, closing[:size]) {
-				f.Close = closing[:size]
-				break
-			}
-		}
-		if from < 0 || f.Close == "" {
-			continue
-		}
-		f.Open = open[from:]
-		f.Gap = closing[len(f.Close):]
-		if len(m.ToolCalls) > 0 {
-			f.Gap = f.Gap[:len(f.Gap)-len(strings.TrimLeft(f.Gap, " \n"))]
-		}
-		f.Name = nameOf(f.Open)
-		for _, known := range thoughtForms {
-			if known.Open == f.Open {
-				f.Name = known.Name
-			}
-		}
-		return f, true
 	}
-	return ThoughtForm{}, false
+	if !ok {
+		return ThoughtForm{}, false
+	}
+	a.tools = askedTools
+	if before, found := a.thoughtsBefore(call); found && before.Open == f.Open && before.Close == f.Close {
+		f.CallGap = &before.Gap
+	}
+	return f, true
+}
+
+// thoughtsBefore returns the form of reasoning before a message, which contains askedAnswer. The gap before a call is only
+// white space.
+func (a *asker) thoughtsBefore(m Message) (ThoughtForm, bool) {
+	tools := a.tools
+	if len(m.ToolCalls) > 0 {
+		a.tools = nil
+	}
+	without, err := a.say(m)
+	a.tools = tools
+	if err != nil {
+		return ThoughtForm{}, false
+	}
+	m.Reasoning = askedThought
+	text, err := a.say(m)
+	if err != nil {
+		return ThoughtForm{}, false
+	}
+	_, text, ok := cutLast(text, askedUser)
+	_, without, ok2 := cutLast(without, askedUser)
+	before, after, ok3 := strings.Cut(text, askedThought)
+	if !ok || !ok2 || !ok3 {
+		return ThoughtForm{}, false
+	}
+	gap, _, ok := strings.Cut(after, askedAnswer)
+	if !ok {
+		return ThoughtForm{}, false
+	}
+	open := strings.TrimRight(before, " \n")
+	from := strings.LastIndexAny(open, "<[")
+	for from > 0 && isCommon(without, open[from:]) {
+		from = strings.LastIndexAny(open[:from], "<[")
+	}
+	f := ThoughtForm{Lead: before[len(open):]}
+	closing := strings.TrimLeft(gap, " \n")
+	size := 0
+	for {
+		next := strings.IndexAny(closing[size:], ">]")
+		if next < 0 {
+			break
+		}
+		if size += next + 1; !isCommon(without, closing[:size]) {
+			f.Close = closing[:size]
+			break
+		}
+	}
+	if from < 0 || f.Close == "" {
+		return ThoughtForm{}, false
+	}
+	f.Open = open[from:]
+	f.Gap = closing[len(f.Close):]
+	if len(m.ToolCalls) > 0 {
+		f.Gap = f.Gap[:len(f.Gap)-len(strings.TrimLeft(f.Gap, " \n"))]
+	}
+	f.Name = nameOf(f.Open)
+	for _, known := range thoughtForms {
+		if known.Open == f.Open {
+			f.Name = known.Name
+		}
+	}
+	return f, true
 }
 
 // isCommon reports whether a text that may be a mark of reasoning occurs around other

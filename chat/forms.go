@@ -12,7 +12,8 @@ import (
 type ThoughtForm struct {
 	Name        string
 	Open, Close string
-	Lead, Gap   string // after Open, and between Close and the answer
+	Lead, Gap   string  // after Open, and between Close and the answer
+	CallGap     *string // the white space between Close and a call; nil: unknown
 }
 
 // hermes is the format of Hermes and Qwen, and the default, since most models know it.

@@ -149,3 +149,21 @@ func TestNestedArguments(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsAfterThoughts checks that the white space between reasoning and a call that must come is the template's.
+func TestCallsAfterThoughts(t *testing.T) {
+	for template, gap := range map[string]string{"NVIDIA-Nemotron-3-Nano-30B-A3B-BF16": "\n", "Qwen3.5-4B": "\n\n", "MiniMax-M2": "\n\n\n"} {
+		v := bundled(t, template)
+		last := ""
+		say := scripted.SayText(v, "Hm.</think>")
+		url := serve(t, v, func(history []int32, logits []float32) {
+			last = named(v, history)
+			say(history, logits)
+		})
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "reasoning": true, "tool_choice": "required", "parallel_tool_calls": false, `+weatherTools+`}`)
+		_, after, ok := strings.Cut(last[strings.LastIndex(last, "Hm."):], "</think>")
+		if blank := after[:len(after)-len(strings.TrimLeft(after, "\n"))]; !ok || blank != gap {
+			t.Errorf("%s: %q after reasoning, want %q: %v", template, after, gap, got)
+		}
+	}
+}

@@ -108,6 +108,11 @@ func (p *Plan) build() (*builder, int) {
 	if p.Thought.Name == chat.Harmony {
 		return o, p.channels(o)
 	}
+	if blank, _ := p.gap(); p.Thought.CallGap != nil && (p.Think == ThinkCertainly || p.Begun) {
+		if lead, ok := strings.CutPrefix(*p.Thought.CallGap, blank); ok {
+			p.Calls.Lead = lead // after reasoning, whose gap comes first
+		}
+	}
 	answer := p.answer(o, nil)
 	free := answer
 	switch {
