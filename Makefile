@@ -28,7 +28,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 need:
-	@scripts/need go git c++ $(if $(filter prebuilt,$(LLAMA)),npm)
+	@scripts/need go git c++ $(if $(filter prebuilt,$(LLAMA)),$(if $(wildcard .llama.cpp/*/sources.git),,npm))
 
 run: build ## build everything and serve the bundled model on 127.0.0.1
 	bin/stencil serve --host $(HOST) --port $(PORT)

@@ -285,7 +285,7 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 		return nil, &ContextError{Prompt: prompt, Limit: e.limit}
 	}
 	if req.MaxTokens <= 0 || req.MaxTokens > room {
-		req.MaxTokens = room
+		req.MaxTokens, req.full = room, true
 	}
 	if req.Adapters == nil {
 		e.mu.Lock()
@@ -416,7 +416,7 @@ func (s *sequence) constrain() error {
 	if err := matcherErr(s.matcher); err != nil {
 		return s.refused(err)
 	}
-	return &BudgetError{Minimum: len(s.budget.complete()), Budget: req.MaxTokens}
+	return &BudgetError{Minimum: len(s.budget.complete()), Budget: req.MaxTokens, Context: req.full}
 }
 
 // signal wakes the loop. It never blocks.

@@ -24,8 +24,9 @@ var (
 // A BudgetError reports that even the shortest document that the constraint
 // allows exceeds the available tokens.
 type BudgetError struct {
-	Minimum int // tokens that the shortest document needs
-	Budget  int // tokens available
+	Minimum int  // tokens that the shortest document needs
+	Budget  int  // tokens available
+	Context bool // they are what the prompt leaves of the context, less than Request.MaxTokens
 }
 
 // Error implements error.

@@ -15,6 +15,7 @@ type Request struct {
 	Marks     []int   // lengths of prefixes that other prompts may share: the end of the system prompt, the starts of turns. See Engine.WantsMarks and WantsOpening
 	Sampling  sampling.Options
 	MaxTokens int      // most tokens to generate; 0: the rest of the context
+	full      bool     // MaxTokens is the rest of the context
 	Stop      []string // free text ends before any of these; ignored in constrained text
 	Choices   int      // number of texts to generate; 0: one. Choice i samples with seed + i
 

@@ -125,7 +125,7 @@ func TestBadRequests(t *testing.T) {
 		{`"schema": {"allOf": [{"type": "string"}, {"type": "number"}]}`, "unsatisfiable_schema", "schema", ""},
 		{`"schema": false`, "unsatisfiable_schema", "schema", ""},
 		{`"schema": {"type": "string", "minLength": 20}, "max_tokens": 5`, "budget_too_small", "max_tokens",
-			"the shortest document that fits the constraint needs 22 tokens; max_tokens and the context leave 5"},
+			"the shortest document that fits the constraint needs 22 tokens; max_tokens leaves 5"},
 	} {
 		b.body = `{"prompt": "x", ` + b.body + `}`
 		tests = append(tests, b)

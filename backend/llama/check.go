@@ -38,6 +38,9 @@ func (f *file) wrong(key, format string, args ...any) error {
 	return fmt.Errorf("%.80s.%s is %s", f.arch, key, fmt.Sprintf(format, args...))
 }
 
+// turning are prefixes of architectures with rotary positions in any case.
+var turning = []string{"llama", "qwen", "gemma", "phi3", "mistral"}
+
 func (f *file) checkLayers() error {
 	if !f.has("block_count") {
 		return nil // llama.cpp reports it
@@ -53,6 +56,17 @@ func (f *file) checkLayers() error {
 		if n := f.number(key); n%2 != 0 {
 			return f.wrong(key, "%d: what is turned comes in pairs", n)
 		}
+	}
+	for _, key := range []string{"full_attention_interval", "ssm.inner_size"} {
+		if f.has(key) && f.number(key) < 1 {
+			return f.wrong(key, "%d, not positive", f.number(key))
+		}
+	}
+	if inner, states := f.number("ssm.inner_size"), f.number("ssm.time_step_rank"); strings.HasPrefix(f.arch, "qwen3") && states > 0 && inner%states != 0 {
+		return f.wrong("ssm.inner_size", "%d, no multiple of the %d heads", inner, states)
+	}
+	if f.has("rope.dimension_count") && f.number("rope.dimension_count") == 0 && slices.ContainsFunc(turning, func(arch string) bool { return strings.HasPrefix(f.arch, arch) }) {
+		return f.wrong("rope.dimension_count", "0: llama.cpp would not end")
 	}
 	heads := f.layerNumbers("attention.head_count", n)
 	for i, kv := range f.layerNumbers("attention.head_count_kv", n) {

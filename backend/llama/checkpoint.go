@@ -24,5 +24,5 @@ func (c *cContext) StateKey() (string, error) {
 		return "", err
 	}
 	return stateKey(c.model.file.path, c.model.opt.LoRA, string(rope), c.model.opt.Override,
-		stateMagic, Version(), int(C.LLAMA_STATE_SEQ_VERSION), c.p.CacheType, c.p.FlashAttention == backend.FlashOff)
+		stateMagic, Version(), int(C.LLAMA_STATE_SEQ_VERSION), c.p.CacheType, c.p.FlashAttention == backend.FlashOff, c.rotation())
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 var _ backend.Grower = (*cContext)(nil)
@@ -19,14 +20,26 @@ var _ backend.Grower = (*cContext)(nil)
 // firstCells returns the initial number of cells of a context with the parameters
 // p.
 func (f *file) firstCells(p backend.ContextParams) int {
-	for _, t := range f.header.Tensors {
-		// With LongRoPE the rotation of keys depends on the size of the context: keys
-		// computed in a small one are invalid in a large one.
-		if strings.HasPrefix(t.Name, "rope_factors_long") || strings.Contains(t.Name, ".rope_factors_long") {
-			return p.Size
-		}
+	if f.longRoPE() {
+		return p.Size
 	}
 	return min(p.Size, firstCells)
+}
+
+// longRoPE reports whether the model has LongRoPE, with which the rotation of keys depends on the size of the
+// context: keys computed in a small one are invalid in a large one.
+func (f *file) longRoPE() bool {
+	return slices.ContainsFunc(f.header.Tensors, func(t vocab.TensorInfo) bool {
+		return strings.HasPrefix(t.Name, "rope_factors_long") || strings.Contains(t.Name, ".rope_factors_long")
+	})
+}
+
+// rotation returns what the rotation of keys depends on besides the model: the size of the context with LongRoPE.
+func (c *cContext) rotation() int {
+	if c.model.file.longRoPE() {
+		return c.p.Size
+	}
+	return 0
 }
 
 // modest is the divisor of the available memory that limits growth of the cache

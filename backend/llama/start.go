@@ -17,6 +17,7 @@ package llama
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -113,15 +114,41 @@ func loadBackends(dir string) {
 		return
 	}
 	library.loaded[key] = true
+	if other := otherVersion(dir, Version()); other != "" {
+		log().Warn("the back ends in this folder aren't used: they are of another llama.cpp; run make again for them, such as make vulkan", "folder", dir, "for", other, "want", Version())
+		return
+	}
 	cdir := C.CString(dir)
 	defer C.free(unsafe.Pointer(cdir))
 	C.stencil_load_backends(cdir)
-	warnOfBackends(dir)
+	for _, failed := range warnOfBackends(dir) {
+		// The same for older GPUs and drivers, which make cuda puts there.
+		again := filepath.Join(dir, "fallback", filepath.Base(failed))
+		cagain, cfallback := C.CString(again), C.CString(filepath.Dir(again))
+		if _, err := os.Stat(again); err == nil && C.open_error(cagain) == nil {
+			log().Info("its fallback is used instead", "file", again)
+			C.stencil_load_backends(cfallback)
+		}
+		C.free(unsafe.Pointer(cagain))
+		C.free(unsafe.Pointer(cfallback))
+	}
 }
 
-// warnOfBackends logs which GPU back ends in a folder can't be opened, most often
+// otherVersion returns a version of llama.cpp for which back ends in a folder were made, if it isn't the wanted one: with that,
+// they would crash. The build notes it beside each that it puts there; others are trusted.
+func otherVersion(dir, want string) string {
+	notes, _ := filepath.Glob(filepath.Join(dir, "libggml-*.version"))
+	for _, note := range notes {
+		if data, err := os.ReadFile(note); err == nil && strings.TrimSpace(string(data)) != want {
+			return cmp.Or(strings.TrimSpace(string(data)), "an unknown version")
+		}
+	}
+	return ""
+}
+
+// warnOfBackends logs and returns which GPU back ends in a folder can't be opened, most often
 // because a driver is missing. ggml says nothing about them.
-func warnOfBackends(dir string) {
+func warnOfBackends(dir string) (failed []string) {
 	list, _ := filepath.Glob(filepath.Join(dir, "libggml-*.so"))
 	for _, path := range list {
 		if name := filepath.Base(path); strings.HasPrefix(name, "libggml-cpu") || strings.HasPrefix(name, "libggml-base") {
@@ -130,9 +157,11 @@ func warnOfBackends(dir string) {
 		cpath := C.CString(path)
 		if why := C.open_error(cpath); why != nil {
 			log().Warn("a GPU back end can't be used", "file", path, "error", C.GoString(why))
+			failed = append(failed, path)
 		}
 		C.free(unsafe.Pointer(cpath))
 	}
+	return failed
 }
 
 // LoadBackends makes dir the first folder that is searched for llama.cpp's

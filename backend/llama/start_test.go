@@ -5,6 +5,7 @@ package llama
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -127,6 +128,53 @@ func TestKernelsElsewhere(t *testing.T) {
 	}
 }
 
+// openedLibrary compiles a library that writes a line when it is opened.
+func openedLibrary(t *testing.T, to string) {
+	t.Helper()
+	source := filepath.Join(t.TempDir(), "x.c")
+	if err := os.WriteFile(source, []byte("#include <unistd.h>\n__attribute__((constructor)) static void opened(void) { write(1, \"opened\\n\", 7); }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-w", "-o", to, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// TestOtherBackends checks that GPU back ends for another version of llama.cpp are not opened, and that a fallback is used where
+// the usual one can't be.
+func TestOtherBackends(t *testing.T) {
+	if dir := os.Getenv(libraryKey); dir != "" {
+		_, err := LoadBackends(dir)
+		fmt.Printf("error %v\n", err)
+		return
+	}
+	for _, c := range []struct {
+		version string
+		opened  bool
+	}{{"", true}, {Version(), true}, {"0.4.9", false}} {
+		dir := t.TempDir()
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "libggml-cuda.so"), []byte("no library"), 0o755), os.Mkdir(filepath.Join(dir, "fallback"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		openedLibrary(t, filepath.Join(dir, "fallback", "libggml-cuda.so"))
+		if c.version != "" {
+			if err := os.WriteFile(filepath.Join(dir, "libggml-cuda.version"), []byte(c.version+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(exe, "-test.run=^TestOtherBackends$")
+		cmd.Env = append(os.Environ(), libraryKey+"="+dir)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "error <nil>") || strings.Contains(string(out), "opened") != c.opened {
+			t.Errorf("version %q: %v: %s", c.version, err, out)
+		}
+	}
+}
+
 // TestCurrentFolder checks that no library in the current folder is opened: it may be anybody's, or of
 // another version.
 func TestCurrentFolder(t *testing.T) {
@@ -140,14 +188,8 @@ func TestCurrentFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	source := filepath.Join(dir, "x.c")
-	if err := os.WriteFile(source, []byte("#include <unistd.h>\n__attribute__((constructor)) static void opened(void) { write(1, \"opened\\n\", 7); }\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	for _, name := range []string{"libggml-cpu-other.so", "libggml-vulkan.so"} {
-		if out, err := exec.Command("cc", "-shared", "-fPIC", "-w", "-o", filepath.Join(dir, name), source).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		openedLibrary(t, filepath.Join(dir, name))
 	}
 	exe, err := os.Executable()
 	if err != nil {

@@ -35,6 +35,9 @@ func (c *cContext) fingerprint() uint64 {
 	h := fnv.New64a()
 	i := c.model.info
 	fmt.Fprintln(h, i.Architecture, i.Name, i.Parameters, i.Bytes, i.Layers, i.Width, i.KVHeads, c.n, c.p.CacheType, c.p.FlashAttention == backend.FlashOff)
+	if size := c.rotation(); size > 0 {
+		fmt.Fprintln(h, size)
+	}
 	return h.Sum64()
 }
 
@@ -70,7 +73,7 @@ func (c *cContext) SetSeqState(seq int32, state []byte) error {
 	case len(state) < stateHeader || string(state[:8]) != stateMagic:
 		return fmt.Errorf("%w: it has no header", backend.ErrState)
 	case binary.LittleEndian.Uint64(state[8:]) != c.fingerprint():
-		return fmt.Errorf("%w: it was saved with another model, cache type or setting of flash attention", backend.ErrState)
+		return fmt.Errorf("%w: it was saved with another model, cache type or setting of flash attention, or with LongRoPE another size of the context", backend.ErrState)
 	case binary.LittleEndian.Uint64(state[16:]) != uint64(len(state)-stateHeader):
 		return fmt.Errorf("%w: its length is wrong", backend.ErrState)
 	}

@@ -253,5 +253,10 @@ func (t *tree) gpu(llama, kind, lib string) error {
 		}
 		say("%s", to)
 	}
-	return nil
+	return t.noteVersion(kind, lib)
+}
+
+// noteVersion notes the version of llama.cpp beside a GPU back end, which works with no other.
+func (t *tree) noteVersion(kind, lib string) error {
+	return write(filepath.Join(lib, "libggml-"+kind+".version"), strings.NewReader(t.lock.LlamaCPP+"\n"))
 }

@@ -25,12 +25,20 @@ func lacking(tools ...string) string {
 	return ""
 }
 
+// forSource returns the tools that compiling needs: npm only to fetch the sources.
+func (t *tree) forSource() []string {
+	if _, err := os.Stat(t.at("sources.git")); err == nil {
+		return []string{"cmake"}
+	}
+	return []string{"npm", "cmake"}
+}
+
 // source compiles the pinned version for this machine's CPU. Without npm or cmake,
 // it uses the sources in the Go module instead.
 func (t *tree) source() (build, error) {
 	dir := t.at("source")
 	if _, err := os.Stat(dir); err != nil {
-		if tool := lacking("npm", "cmake"); tool != "" {
+		if tool := lacking(t.forSource()...); tool != "" {
 			say("%s is missing: compiling the older llama.cpp of the Go module instead", tool)
 			return t.module()
 		}
@@ -114,7 +122,7 @@ func origin() string {
 // the base library that it shares with the CPU back end by name, in the folder from
 // which that one was loaded.
 func (t *tree) gpuFromSource(kind, lib string) error {
-	if tool := lacking("npm", "cmake"); tool != "" {
+	if tool := lacking(t.forSource()...); tool != "" {
 		return fmt.Errorf("%s is missing, which compiling a GPU back end needs", tool)
 	}
 	src, err := os.MkdirTemp("", "llamacpp-*")
@@ -143,7 +151,7 @@ func (t *tree) gpuFromSource(kind, lib string) error {
 		}
 		say("%s", filepath.Join(lib, filepath.Base(f)))
 	}
-	return nil
+	return t.noteVersion(kind, lib)
 }
 
 // oldModule is the Go module that contains an older llama.cpp in packages for cgo.

@@ -162,10 +162,10 @@ func (g *Generation) submitHere(ctx context.Context, r engine.Request) (*engine.
 	}
 	room := g.Signals.room
 	if small.Minimum-room > small.Budget {
-		return nil, &engine.BudgetError{Minimum: small.Minimum - room, Budget: small.Budget}
+		return nil, &engine.BudgetError{Minimum: small.Minimum - room, Budget: small.Budget, Context: small.Context}
 	}
 	if small.Budget == r.MaxTokens {
-		return nil, &engine.BudgetError{Minimum: small.Minimum - room, Budget: small.Budget - room}
+		return nil, &engine.BudgetError{Minimum: small.Minimum - room, Budget: small.Budget - room, Context: small.Context}
 	}
 	// The context, rather than max_tokens, is too small.
 	constraint := g.Job.Constraint

@@ -164,7 +164,10 @@ func Describe(err error) Problem {
 		return with(fail(http.StatusGatewayTimeout, Server, "bounds.seconds", "timeout"), "the run's time was over before there was an answer", nil)
 	case errors.As(err, &budget):
 		f := fail(bad, Invalid, "max_tokens", "budget_too_small")
-		f.Message = fmt.Sprintf("the shortest document that fits the constraint needs %d tokens; max_tokens and the context leave %d", budget.Minimum, budget.Budget)
+		f.Message = fmt.Sprintf("the shortest document that fits the constraint needs %d tokens; max_tokens leaves %d", budget.Minimum, budget.Budget)
+		if budget.Context {
+			f.Message = fmt.Sprintf("the shortest document that fits the constraint needs %d tokens; the context leaves %d; the server's flag --context sets it", budget.Minimum, budget.Budget)
+		}
 		f.Minimum = budget.Minimum
 		return f
 	case errors.As(err, &prompt):
