@@ -48,14 +48,30 @@ func checkContext(f *file, opt LoadOptions, p backend.ContextParams) error {
 	return nil
 }
 
+// contextRoom returns the memory for a context beside the weights, which have been loaded; ok is false if it is unknown. With
+// some layers on a GPU and some not, it is.
+func contextRoom(opt LoadOptions) (room int64, ok bool) {
+	switch {
+	case opt.GPULayers < 0: // all on GPUs
+		for _, d := range gpus(opt.Devices) {
+			room += int64(d.MemoryFree)
+		}
+		return room, room > 0
+	case opt.GPULayers > 0:
+		return 0, false
+	}
+	m, ok := systemMemory()
+	return m.available, ok
+}
+
 // fitContext chooses the default size of a context: the trained length, as far as
 // it fits into memory beside the weights. Cells are allocated as they are used,
 // so a large context costs nothing at first.
 func fitContext(f *file, opt LoadOptions, p backend.ContextParams) backend.ContextParams {
 	trained := p.Size
-	if m, ok := systemMemory(); ok && opt.GPULayers == 0 && !opt.NoMemoryCheck {
+	if room, ok := contextRoom(opt); ok && !opt.NoMemoryCheck {
 		// A quarter is left for copying while a context grows, and for other programs.
-		for room := m.available / 4 * 3; p.Size > firstCells; p.Size = max(p.Size/2, firstCells) {
+		for room = room / 4 * 3; p.Size > firstCells; p.Size = max(p.Size/2, firstCells) {
 			if e := f.estimate(p); e.Cache+e.Compute+e.Output <= room {
 				break
 			}
