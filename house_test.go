@@ -98,7 +98,8 @@ const architecture = `
 	server/wire, agent/signals, chat, schema, gbnf, decoder/sampling, convert/typescript < server/request;
 	server/problem, server/exposition, agent/signals, agent/outcomes < server/generation/assess;
 	agent/signals, constraint, chat, server/wire < server/generation/layout;
-	server/registry, server/request, server/generation/assess, server/generation/layout < server/generation < server/generation/upstream;
+	server/registry, server/request, server/generation/layout < server/generation/arguments;
+	server/generation/arguments, server/generation/assess < server/generation < server/generation/upstream;
 	server/registry < server/vectors, server/decisions;
 	internal/boltfile, go.etcd.io/bbolt < server/stored;
 	server/access, server/stored < server/openai;

@@ -36,7 +36,7 @@ func (g *Generation) compose(ctx context.Context) error {
 			p.Tools = make([]layout.Tool, len(r.Tools))
 		}
 		for i, t := range r.Tools {
-			p.Tools[i] = layout.Tool{Name: t.Name, Arguments: t.arguments, Each: t.each, Natural: t.natural}
+			p.Tools[i] = layout.Tool{Name: t.Name, Arguments: t.arguments, Each: t.each.List, Natural: t.natural}
 		}
 		p.Must, p.Parallel, p.Answer = r.Must, r.Parallel, r.part
 		if r.tags != nil {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/server/generation/arguments"
 	"github.com/stencil-json/stencil/server/generation/layout"
 	"github.com/stencil-json/stencil/server/registry"
 	"github.com/stencil-json/stencil/server/request"
@@ -189,7 +190,7 @@ func outerNames(schema json.RawMessage) []string {
 			return
 		}
 		if ref, ok := object["$ref"].(string); ok {
-			visit(refer(root, ref))
+			visit(arguments.Refer(root, ref))
 		}
 		visit(object["items"])
 		for _, keyword := range []string{"prefixItems", "allOf", "anyOf", "oneOf"} {
@@ -201,19 +202,6 @@ func outerNames(schema json.RawMessage) []string {
 	}
 	visit(root)
 	return out
-}
-
-// refer resolves a reference within the document; nil if it has no target.
-func refer(root any, ref string) any {
-	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok {
-		return nil
-	}
-	for _, step := range strings.Split(path, "/") {
-		object, _ := root.(map[string]any)
-		root = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
-	}
-	return root
 }
 
 // mention reports whether the system texts contain all of the names, and there is at least one. Users' texts don't

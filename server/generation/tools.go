@@ -13,6 +13,7 @@ import (
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/constraint"
 	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation/arguments"
 	"github.com/stencil-json/stencil/server/generation/layout"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/registry"
@@ -59,9 +60,7 @@ type CompiledTool struct {
 	compiled  *constraint.CompiledSchema
 	arguments constraint.Document
 	natural   constraint.Document // in any layout, for calls in other forms
-	each      []layout.Argument   // for a form that writes arguments one by one
-	unchecked []schema.Issue      // keywords of each that only the validator checks
-	warned    []schema.Issue      // arguments of each that aren't written as the template does
+	each      arguments.Arguments // for a form that writes arguments one by one
 }
 
 // compileTools compiles the arguments of every callable tool. Keywords that can't be
@@ -80,14 +79,14 @@ func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, 
 		if err != nil {
 			return nil, err
 		}
-		arguments := compiled
+		whole := compiled
 		if object != nil {
 			opt.Strict = false // already applied above
-			if arguments, err = m.Schemas.Compile(ctx, object, opt); err != nil {
+			if whole, err = m.Schemas.Compile(ctx, object, opt); err != nil {
 				return nil, &wire.Error{Param: t.Param, Code: "unsatisfiable_schema", Message: t.Param + " must allow objects, which the arguments of a call are: " + err.Error()}
 			}
 		}
-		c := CompiledTool{Tool: t, compiled: compiled, arguments: arguments.Document()}
+		c := CompiledTool{Tool: t, compiled: compiled, arguments: whole.Document()}
 		opt.Strict, opt.Whitespace = false, schema.NaturalNested
 		source := t.Parameters
 		if object != nil {
@@ -100,13 +99,24 @@ func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, 
 		c.natural = natural.Document()
 		opt.Whitespace = whitespaceOf(m.CallForm.Arguments.Layout)
 		if m.CallForm.Arguments.Tagged {
-			if c.each, c.unchecked, c.warned, err = eachOf(ctx, m, t, opt); err != nil {
+			if c.each, err = arguments.Of(ctx, m, t, opt); err != nil {
 				return nil, problem.InField(err, t.Param)
 			}
 		}
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// whitespaceOf returns the whitespace option for a JSON layout.
+func whitespaceOf(l chat.JSONLayout) schema.Whitespace {
+	switch l {
+	case chat.Spaced:
+		return schema.Spaced
+	case chat.Compact:
+		return schema.Compact
+	}
+	return schema.Natural
 }
 
 // objectOnly returns a schema restricted to objects, nil if it already is.
@@ -181,10 +191,10 @@ func mergeReports(tools []CompiledTool) schema.Report {
 		}
 		out.Closed = out.Closed || r.Closed
 		add(&out.Checked, r.Checked)
-		add(&out.Checked, t.unchecked)
+		add(&out.Checked, t.each.Checked)
 		add(&out.Ignored, r.Ignored)
 		add(&out.Warnings, r.Warnings)
-		add(&out.Warnings, t.warned)
+		add(&out.Warnings, t.each.Warned)
 	}
 	out.Hash = fmt.Sprintf("sha256:%x", h.Sum(nil))
 	return out

@@ -1,4 +1,6 @@
-package generation
+// Package arguments plans the arguments of tools for call forms that write them one by one, each with its own part of the
+// schema.
+package arguments
 
 import (
 	"bytes"
@@ -18,19 +20,8 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-// This file plans the arguments of tools for call forms that write them one by one,
-// each with its own part of the schema.
-
-// whitespaceOf returns the whitespace option for a JSON layout.
-func whitespaceOf(l chat.JSONLayout) schema.Whitespace {
-	switch l {
-	case chat.Spaced:
-		return schema.Spaced
-	case chat.Compact:
-		return schema.Compact
-	}
-	return schema.Natural
-}
+// mostSteps limits how many subschemas are visited, since references may form cycles.
+const mostSteps = 1000
 
 // properties holds the members that an object schema names.
 type properties struct {
@@ -41,34 +32,40 @@ type properties struct {
 	steps    int
 }
 
-// eachOf returns the arguments of a tool, the keywords that masks don't enforce, and the arguments that aren't written as the
-// model's template does.
-func eachOf(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Options) (out []layout.Argument, checked, warned []schema.Issue, err error) {
+// Arguments are those of a tool.
+type Arguments struct {
+	List    []layout.Argument
+	Checked []schema.Issue // keywords that masks don't enforce
+	Warned  []schema.Issue // arguments that aren't written as the model's template does
+}
+
+// Of returns the arguments of a tool. Its whole schema has been compiled.
+func Of(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Options) (a Arguments, err error) {
 	opt.Strict = false // the whole schema has been compiled with it
 	p := &properties{schemas: map[string]json.RawMessage{}}
 	if json.Unmarshal(t.Parameters, &p.root) != nil {
-		return nil, nil, nil, nil // the schema true names no arguments
+		return a, nil // the schema true names no arguments
 	}
 	p.read(t.Parameters, true)
-	checked = p.unnamed()
+	a.Checked = p.unnamed()
 	if m.CallForm.Arguments.Sorted {
 		slices.Sort(p.names)
 	}
 	for _, name := range p.names {
-		a := layout.Argument{Name: name, Required: slices.Contains(p.required, name)}
+		one := layout.Argument{Name: name, Required: slices.Contains(p.required, name)}
 		unchecked := false
-		if a.Ways, unchecked, err = p.ways(ctx, m, p.schemas[name], opt); err != nil {
-			return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
+		if one.Ways, unchecked, err = p.ways(ctx, m, p.schemas[name], opt); err != nil {
+			return Arguments{}, fmt.Errorf("%s: %w", name, err)
 		}
 		if types := p.types(p.schemas[name]); m.CallForm.Arguments.NestedAsJSON() && (types["object"] || types["array"]) && len(types) < len(jsonTypes) {
-			warned = append(warned, schema.Issue{Pointer: "/properties/" + name, Keyword: "type", Reason: "objects and arrays in arguments are written as JSON; the model's chat template has a format of its own for them"})
+			a.Warned = append(a.Warned, schema.Issue{Pointer: "/properties/" + name, Keyword: "type", Reason: "objects and arrays in arguments are written as JSON; the model's chat template has a format of its own for them"})
 		}
 		if unchecked {
-			checked = append(checked, schema.Issue{Pointer: "/properties/" + name, Keyword: "type", Reason: "the model writes strings without quotes, which masks only bound"})
+			a.Checked = append(a.Checked, schema.Issue{Pointer: "/properties/" + name, Keyword: "type", Reason: "the model writes strings without quotes, which masks only bound"})
 		}
-		out = append(out, a)
+		a.List = append(a.List, one)
 	}
-	return out, checked, warned, nil
+	return a, nil
 }
 
 // unnamed adds the required arguments that the schema doesn't name, and returns the keywords about the object as a whole, which
@@ -100,7 +97,7 @@ func (p *properties) unnamed() (checked []schema.Issue) {
 // read collects member names from a schema. Members of alternatives are optional.
 func (p *properties) read(src json.RawMessage, always bool) {
 	o, err := wire.ParseObject(p.refer(src), "")
-	if p.steps++; err != nil || p.steps > namingSteps {
+	if p.steps++; err != nil || p.steps > mostSteps {
 		return
 	}
 	if list, err := wire.ParseObject(o.Members["properties"], ""); err == nil {
@@ -138,7 +135,7 @@ func (p *properties) refer(src json.RawMessage) json.RawMessage {
 		if data, err := json.Marshal(p.root); err != nil || json.Unmarshal(data, &root) != nil {
 			return src
 		}
-		to, err := json.Marshal(refer(root, s.Ref))
+		to, err := json.Marshal(Refer(root, s.Ref))
 		if err != nil || string(to) == "null" {
 			return src
 		}
@@ -174,7 +171,7 @@ func (p *properties) types(src json.RawMessage) map[string]bool {
 		OneOf []json.RawMessage
 		AllOf []json.RawMessage
 	}
-	if p.steps++; json.Unmarshal(src, &s) != nil || p.steps > namingSteps {
+	if p.steps++; json.Unmarshal(src, &s) != nil || p.steps > mostSteps {
 		return all()
 	}
 	var name string
@@ -359,7 +356,7 @@ func anchored(pattern string) string {
 // whether it has keywords that are checked afterwards.
 func (p *properties) words(src json.RawMessage) (words []string, more bool) {
 	var s map[string]json.RawMessage
-	if p.steps++; p.steps > namingSteps || json.Unmarshal(p.refer(src), &s) != nil {
+	if p.steps++; p.steps > mostSteps || json.Unmarshal(p.refer(src), &s) != nil {
 		return nil, false
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} { // of constants, as some libraries write enums
@@ -465,4 +462,17 @@ func (p *properties) document(ctx context.Context, m *registry.Model, src json.R
 		return d, err
 	}
 	return compiled.Document(), nil
+}
+
+// Refer resolves a reference within the document; nil if it has no target.
+func Refer(root any, ref string) any {
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	for _, step := range strings.Split(path, "/") {
+		object, _ := root.(map[string]any)
+		root = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	return root
 }
