@@ -300,7 +300,7 @@ func TestNoFalseAlarms(t *testing.T) {
 		}
 	}
 	t.Logf("%d answers", answers)
-	if answers < 100 {
+	if answers < 200 {
 		t.Errorf("only %d answers have JSON", answers)
 	}
 }
