@@ -498,17 +498,51 @@ func (t *tables) stacks(c int32, yield func(s int32) bool) bool {
 // stacks of c, and those below a top frame that may end.
 func (t *tables) reading(c int32, yield func(s int32) bool) bool {
 	t.begin()
-	return t.readingOn(c, yield)
+	return t.readingOn(c, yield, deep)
 }
 
-func (t *tables) readingOn(c int32, yield func(s int32) bool) bool {
+// deep is how many frames that may end are followed by recursion.
+const deep = 1 << 12
+
+func (t *tables) readingOn(c int32, yield func(s int32) bool, room int) bool {
+	if room == 0 {
+		return t.readingDeep(c, yield)
+	}
 	for i, n := t.items(c); n > 0; i, n = i+1, n-1 {
 		s := t.item(c, i)
 		if !t.meet(s) {
 			continue
 		}
-		if !yield(s) || s > anyStack && t.frame(t.stackFrame[s]).mayPop && !t.readingOn(t.stackParent[s], yield) {
+		if !yield(s) || s > anyStack && t.frame(t.stackFrame[s]).mayPop && !t.readingOn(t.stackParent[s], yield, room-1) {
 			return false
+		}
+	}
+	return true
+}
+
+// readingDeep is readingOn without recursion, in the same order: stacks may be millions of frames deep.
+func (t *tables) readingDeep(c int32, yield func(s int32) bool) bool {
+	type level struct{ c, i, n int32 }
+	first := level{c: c}
+	first.i, first.n = t.items(c)
+	for todo := []level{first}; len(todo) > 0; {
+		l := &todo[len(todo)-1]
+		if l.n == 0 {
+			todo = todo[:len(todo)-1]
+			continue
+		}
+		s := t.item(l.c, l.i)
+		l.i, l.n = l.i+1, l.n-1
+		if !t.meet(s) {
+			continue
+		}
+		if !yield(s) {
+			return false
+		}
+		if s > anyStack && t.frame(t.stackFrame[s]).mayPop {
+			below := level{c: t.stackParent[s]}
+			below.i, below.n = t.items(below.c)
+			todo = append(todo, below)
 		}
 	}
 	return true
@@ -551,14 +585,34 @@ func (t *tables) cheapest(c int32) (best, cost int32) {
 // endless is the cost of a stack without a known completion.
 const endless = 1 << 30
 
-// cost returns the length of a shortest text that completes stack s.
+// cost returns the length of a shortest text that completes stack s. It doesn't recurse: stacks may be millions of frames deep.
 func (t *tables) cost(s int32) int32 {
-	if t.stackCost[s] < 0 {
-		_, below := t.cheapest(t.stackParent[s])
-		rest := t.src.Finish(t.stackFrame[s])
-		t.stackCost[s] = below + int32(len(rest))
-		if rest == nil && !t.frame(t.stackFrame[s]).mayPop || below >= endless {
-			t.stackCost[s] = endless
+	if t.stackCost[s] >= 0 {
+		return t.stackCost[s]
+	}
+	for todo := []int32{s}; len(todo) > 0; {
+		top := todo[len(todo)-1]
+		known := len(todo)
+		if t.stackCost[top] < 0 {
+			t.stacks(t.stackParent[top], func(below int32) bool {
+				if t.stackCost[below] < 0 {
+					todo = append(todo, below)
+				}
+				return true
+			})
+		}
+		if len(todo) > known {
+			continue // these first
+		}
+		todo = todo[:known-1]
+		if t.stackCost[top] >= 0 {
+			continue // it was there twice
+		}
+		_, below := t.cheapest(t.stackParent[top])
+		rest := t.src.Finish(t.stackFrame[top])
+		t.stackCost[top] = below + int32(len(rest))
+		if rest == nil && !t.frame(t.stackFrame[top]).mayPop || below >= endless {
+			t.stackCost[top] = endless
 		}
 	}
 	return t.stackCost[s]

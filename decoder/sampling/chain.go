@@ -95,6 +95,7 @@ func (s *Sampler) sampleChain(logits []float32, base vocab.Bitset, extra, exclud
 		if greedy && step != Penalties && step != DRY {
 			continue // the likeliest token is drawn regardless of truncations
 		}
+		best := likeliest(s.list)
 		switch step {
 		case Penalties:
 			s.penalties()
@@ -120,6 +121,9 @@ func (s *Sampler) sampleChain(logits []float32, base vocab.Bitset, extra, exclud
 			s.xtc(len(exclude))
 		case Temperature:
 			s.heat()
+		}
+		if len(s.list) == 0 || math.IsInf(float64(maxLogit(s.list)), 0) { // absurd options can overflow
+			return s.only(best), nil
 		}
 	}
 	if greedy {

@@ -228,3 +228,28 @@ func TestEveryOptionTried(t *testing.T) {
 		}
 	}
 }
+
+// TestOverflow checks that options with which logits overflow still draw a token.
+func TestOverflow(t *testing.T) {
+	for _, o := range []Options{
+		{Temperature: 0.8, XTCProbability: 1, RepeatPenalty: 1e-38},
+		{Temperature: 0.8, RepeatPenalty: 1e-45, TopNSigma: 1e6},
+		{Temperature: 0.8, RepeatPenalty: 1e-45, TypicalP: 0.5, MinP: 0.9, TopP: 0.1},
+		{Temperature: 0.8, RepeatPenalty: 100, XTCProbability: 1, TopNSigma: 1e-45},
+		{Temperature: 0.8, PresencePenalty: 100, FrequencyPenalty: 100, XTCProbability: 1, Mirostat: 2, MirostatTau: 1e-6, MirostatEta: 1},
+		{Temperature: 1e-38, DynatempRange: 1e-38, RepeatPenalty: 1e-38, XTCProbability: 1},
+	} {
+		s, err := New(o, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logits := []float32{3, -2, 1, 0}
+		for range 20 {
+			token, err := s.Sample(logits, nil, nil)
+			if err != nil || token < 0 || token > 3 {
+				t.Fatalf("%+v: token %d, %v", o, token, err)
+			}
+			s.Accept(token)
+		}
+	}
+}

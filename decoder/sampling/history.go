@@ -1,5 +1,7 @@
 package sampling
 
+import "math"
+
 // history counts tokens for the penalties: how often each was generated, and
 // how often it occurs in the window of the repetition penalty.
 type history struct {
@@ -60,6 +62,9 @@ func (t *tally) apply(logit float32, o *Options) float32 {
 	}
 	if t.generated > 0 {
 		logit -= o.PresencePenalty + float32(t.generated)*o.FrequencyPenalty
+	}
+	if logit != logit {
+		return float32(math.Inf(-1))
 	}
 	return logit
 }
