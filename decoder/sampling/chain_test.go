@@ -239,11 +239,12 @@ func TestOverflow(t *testing.T) {
 		{Temperature: 0.8, PresencePenalty: 100, FrequencyPenalty: 100, XTCProbability: 1, Mirostat: 2, MirostatTau: 1e-6, MirostatEta: 1},
 		{Temperature: 1e-38, DynatempRange: 1e-38, RepeatPenalty: 1e-38, XTCProbability: 1},
 	} {
+		o.XTCThreshold, o.RepeatLastN = 0.1, 64
 		s, err := New(o, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
-		logits := []float32{3, -2, 1, 0}
+		logits := []float32{30, -20, 10, 0}
 		for range 20 {
 			token, err := s.Sample(logits, nil, nil)
 			if err != nil || token < 0 || token > 3 {
