@@ -506,7 +506,7 @@ const deep = 1 << 12
 
 func (t *tables) readingOn(c int32, yield func(s int32) bool, room int) bool {
 	if room == 0 {
-		return t.readingDeep(c, yield)
+		return readingDeep(t, c, yield)
 	}
 	for i, n := t.items(c); n > 0; i, n = i+1, n-1 {
 		s := t.item(c, i)
@@ -521,7 +521,7 @@ func (t *tables) readingOn(c int32, yield func(s int32) bool, room int) bool {
 }
 
 // readingDeep is readingOn without recursion, in the same order: stacks may be millions of frames deep.
-func (t *tables) readingDeep(c int32, yield func(s int32) bool) bool {
+func readingDeep(t *tables, c int32, yield func(s int32) bool) bool {
 	type level struct{ c, i, n int32 }
 	first := level{c: c}
 	first.i, first.n = t.items(c)

@@ -10,9 +10,12 @@ import (
 const numericTags = " minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties "
 
 // describe adds the content of a doc comment to a schema.
-func describe(s schema, doc *comment) (schema, error) {
+func (e *emitter) describe(s schema, doc *comment) (schema, error) {
 	if doc == nil {
 		return s, nil
+	}
+	if err := e.spend(doc.place, searched(len(doc.text))); err != nil {
+		return nil, err
 	}
 	var text []string
 	var fields schema

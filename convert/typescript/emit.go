@@ -12,8 +12,12 @@ import (
 // Convert parses declarations and returns the JSON Schema (draft 2020-12) of the
 // type called root. If root is empty, it uses the last exported type without type
 // parameters, or the last such type if none is exported. Other named types that the
-// schema needs are defined under $defs. Errors are *Error.
+// schema needs are defined under $defs. Errors are *Error, also for a source over 1 MiB,
+// a schema over 8 MiB, and types that take too many steps to resolve.
 func Convert(src []byte, root string) ([]byte, error) {
+	if len(src) > maxSource {
+		return nil, place{1, 1}.errorf("the source has more than %d bytes", maxSource)
+	}
 	p := &parser{lex: lexer{src: string(src), line: 1, column: 1}}
 	all, err := p.file()
 	if err != nil {
@@ -27,10 +31,13 @@ func Convert(src []byte, root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &emitter{resolver: r, root: d.name, byType: map[string]string{}, taken: map[string]bool{}}
+	e := &emitter{resolver: r, root: d.name, byType: map[string]string{}, taken: map[string]int{}}
 	out := schema{{"$schema", `"https://json-schema.org/draft/2020-12/schema"`}, {"title", quote(d.name)}}
 	body, err := e.define(&reference{place: d.place, name: d.name})
 	if err != nil {
+		return nil, err
+	}
+	if err := e.keep(d.place, body); err != nil {
 		return nil, err
 	}
 	for _, f := range body {
@@ -85,6 +92,14 @@ func (s schema) String() string {
 	return b.String()
 }
 
+// size returns about the length of the JSON text.
+func (s schema) size() (n int) {
+	for _, f := range s {
+		n += len(f.key) + len(f.value) + len(`"":,`)
+	}
+	return n
+}
+
 // set sets the value of a key, at its position if the key exists.
 func (s *schema) set(key, value string) {
 	for i := range *s {
@@ -108,20 +123,33 @@ func quote(text string) string {
 
 func list(texts []string) string { return "[" + strings.Join(texts, ",") + "]" }
 
-// Limits on the instances of generic types.
-const (
-	maxDefinitions = 2000
-	maxTypeName    = 4096 // bytes
-)
-
 // emitter converts types to schemas.
 type emitter struct {
 	*resolver
 	root   string
 	defs   schema
 	byType map[string]string // printed type → name under $defs
-	taken  map[string]bool
+	taken  map[string]int    // name under $defs → the last number tried after it
 	nested int
+	output int // bytes of the definitions so far
+}
+
+// enter counts a schema or pattern that is inside another one; leave ends it.
+func (e *emitter) enter(at place) error {
+	if e.nested++; e.nested > maxNested {
+		e.fail(at, "the type has no end")
+	}
+	return e.spend(at, 1)
+}
+
+func (e *emitter) leave() { e.nested-- }
+
+// keep counts a part of the result.
+func (e *emitter) keep(at place, s schema) error {
+	if e.output += s.size(); e.output > maxOutput {
+		e.fail(at, "the schema has more than %d bytes", maxOutput)
+	}
+	return e.err
 }
 
 // define returns the schema of a named type.
@@ -155,12 +183,15 @@ func (e *emitter) define(t *reference) (schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(s, doc)
+	return e.describe(s, doc)
 }
 
 // refer returns {"$ref": …} to a named type, and defines the type if necessary.
 func (e *emitter) refer(t *reference) (schema, error) {
 	key, err := typeName(t)
+	if err == nil {
+		err = e.spend(t.place, searched(len(key)))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +208,9 @@ func (e *emitter) refer(t *reference) (schema, error) {
 		i := len(e.defs)
 		e.defs = append(e.defs, field{key: name})
 		body, err := e.define(t)
+		if err == nil {
+			err = e.keep(t.place, body)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -195,10 +229,11 @@ func (e *emitter) freeName(key string) string {
 		base = base[:80]
 	}
 	name := base
-	for n := 2; e.taken[name] || name == ""; n++ {
+	for n := max(2, e.taken[base]+1); e.taken[name] > 0 || name == ""; n++ {
+		e.taken[base] = n
 		name = fmt.Sprintf("%s_%d", base, n)
 	}
-	e.taken[name] = true
+	e.taken[name] = max(1, e.taken[name])
 	return name
 }
 
@@ -213,6 +248,8 @@ func typeName(t typ) (string, error) {
 	return b.String(), nil
 }
 
+// printType writes something before it writes the parts of a type, so that the length
+// limits its recursion.
 func printType(b *strings.Builder, t typ) {
 	if b.Len() > maxTypeName {
 		return
@@ -238,8 +275,8 @@ func printType(b *strings.Builder, t typ) {
 	case *literal:
 		b.WriteString(t.json)
 	case *array:
-		printType(b, t.elem)
 		b.WriteString("[]")
+		printType(b, t.elem)
 	case *union:
 		b.WriteByte('(')
 		join(t.of, "|")
@@ -256,10 +293,18 @@ func printType(b *strings.Builder, t typ) {
 
 // emit returns the schema of a type.
 func (e *emitter) emit(t typ) (schema, error) {
-	if e.nested++; e.nested > maxDepth*5 {
-		return nil, t.at().errorf("the type has no end")
+	if err := e.enter(t.at()); err != nil {
+		return nil, err
 	}
-	defer func() { e.nested-- }()
+	defer e.leave()
+	s, err := e.emitShape(t)
+	if err != nil {
+		return nil, err
+	}
+	return s, e.spend(t.at(), copied(s.size()))
+}
+
+func (e *emitter) emitShape(t typ) (schema, error) {
 	switch t := t.(type) {
 	case *keyword:
 		return emitKeyword(t)
@@ -267,14 +312,20 @@ func (e *emitter) emit(t typ) (schema, error) {
 		return schema{{"const", t.json}}, nil
 	case *template:
 		pattern, err := e.pattern(t)
-		return schema{{"type", `"string"`}, {"pattern", quote("^" + pattern + "$")}}, err
+		if err != nil {
+			return nil, err
+		}
+		return schema{{"type", `"string"`}, {"pattern", quote("^" + pattern + "$")}}, nil
 	case *array:
 		items, err := e.emit(t.elem)
+		if err != nil {
+			return nil, err
+		}
 		s := schema{{"type", `"array"`}, {"items", items.String()}}
 		if t.unique {
 			s = append(s, field{"uniqueItems", "true"})
 		}
-		return s, err
+		return s, nil
 	case *tuple:
 		return e.emitTuple(t)
 	case *object:
@@ -365,6 +416,7 @@ func (e *emitter) emitTuple(t *tuple) (schema, error) {
 func (e *emitter) emitObject(t *object) (schema, error) {
 	var properties, patterns schema
 	var required []string
+	byPattern := map[string]int{} // index in patterns
 	for _, m := range t.members {
 		of, optional, err := e.withoutUndefined(m.typ)
 		if err != nil {
@@ -377,7 +429,7 @@ func (e *emitter) emitObject(t *object) (schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s, err = describe(s, m.doc); err != nil {
+		if s, err = e.describe(s, m.doc); err != nil {
 			return nil, err
 		}
 		properties = append(properties, field{m.name, s.String()})
@@ -391,23 +443,33 @@ func (e *emitter) emitObject(t *object) (schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s, err = describe(s, x.doc); err != nil {
+		if s, err = e.describe(s, x.doc); err != nil {
 			return nil, err
 		}
 		keys, err := e.alternatives(x.key)
 		if err != nil {
 			return nil, err
 		}
+		text := s.String()
 		for _, key := range keys {
 			if k, ok := key.(*keyword); ok && (k.name == "string" || k.name == "any") {
-				more = s.String()
+				more = text
 				continue
 			}
 			pattern, err := e.pattern(key)
 			if err != nil {
 				return nil, err
 			}
-			patterns.set("^"+pattern+"$", s.String())
+			if err := e.spend(key.at(), copied(len(text))); err != nil {
+				return nil, err
+			}
+			i, known := byPattern[pattern]
+			if !known {
+				i = len(patterns)
+				byPattern[pattern] = i
+				patterns = append(patterns, field{key: "^" + pattern + "$"})
+			}
+			patterns[i].value = text
 		}
 	}
 	out := schema{{"type", `"object"`}}
@@ -448,6 +510,9 @@ func (e *emitter) withoutUndefined(t typ) (left typ, had bool, err error) {
 	if !ok {
 		return t, false, nil
 	}
+	if err := e.spend(t.at(), len(u.of)); err != nil {
+		return nil, false, err
+	}
 	out := &union{place: u.place}
 	for _, x := range u.of {
 		if isUndefined(x) {
@@ -470,16 +535,29 @@ func (e *emitter) withoutUndefined(t typ) (left typ, had bool, err error) {
 func (e *emitter) emitUnion(t *union) (schema, error) {
 	var types, values []string
 	var others []schema
-	var flat func(of []typ) error
-	flat = func(of []typ) error {
-		for _, x := range of {
+	seen := map[string]bool{} // texts of values and schemas
+	isNew := func(text string) bool {
+		was := seen[text]
+		seen[text] = true
+		return !was
+	}
+	var flat func(t *union) error
+	flat = func(t *union) error {
+		if err := e.enter(t.place); err != nil {
+			return err
+		}
+		defer e.leave()
+		for _, x := range t.of {
 			switch x := x.(type) {
 			case *union:
-				if err := flat(x.of); err != nil {
+				if err := flat(x); err != nil {
 					return err
 				}
 			case *literal:
-				if !slices.Contains(values, x.json) {
+				if err := e.spend(x.place, copied(len(x.json))); err != nil {
+					return err
+				}
+				if isNew(x.json) {
 					values = append(values, x.json)
 				}
 			default:
@@ -490,17 +568,17 @@ func (e *emitter) emitUnion(t *union) (schema, error) {
 				switch text := s.String(); {
 				case text == `{"not":{}}`: // never adds nothing
 				case len(s) == 1 && s[0].key == "type":
-					if !slices.Contains(types, s[0].value) {
+					if isNew(text) {
 						types = append(types, s[0].value)
 					}
-				case !slices.ContainsFunc(others, func(o schema) bool { return o.String() == text }):
+				case isNew(text):
 					others = append(others, s)
 				}
 			}
 		}
 		return nil
 	}
-	if err := flat(t.of); err != nil {
+	if err := flat(t); err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(others, func(o schema) bool { return len(o) == 0 }) {
@@ -544,16 +622,31 @@ func (e *emitter) emitUnion(t *union) (schema, error) {
 
 // pattern returns a regular expression for a type that is part of a string.
 func (e *emitter) pattern(t typ) (string, error) {
+	if err := e.enter(t.at()); err != nil {
+		return "", err
+	}
+	defer e.leave()
 	shape, err := e.expand(t)
 	if err != nil {
 		return "", err
 	}
+	text, err := e.patternOf(shape)
+	if err != nil {
+		return "", err
+	}
+	return text, e.spend(t.at(), copied(len(text)))
+}
+
+func (e *emitter) patternOf(shape typ) (string, error) {
 	switch t := shape.(type) {
 	case *literal:
-		return escapePattern(t.text), nil
+		return escapePattern(t.text), e.spend(t.place, searched(len(t.text)))
 	case *template:
 		var b strings.Builder
 		for i, text := range t.texts {
+			if err := e.spend(t.place, searched(len(text))); err != nil {
+				return "", err
+			}
 			b.WriteString(escapePattern(text))
 			if i < len(t.holes) {
 				hole, err := e.pattern(t.holes[i])
@@ -588,7 +681,7 @@ func (e *emitter) pattern(t typ) (string, error) {
 			return t.name, nil
 		}
 	}
-	return "", t.at().errorf("the type can't be part of a string")
+	return "", shape.at().errorf("the type can't be part of a string")
 }
 
 func escapePattern(text string) string {

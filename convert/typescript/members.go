@@ -92,12 +92,13 @@ func (p *parser) property(o *object, name token, doc *comment) error {
 	if m.typ, err = p.typ(); err != nil {
 		return err
 	}
-	for _, other := range o.members {
-		if other.name == m.name {
-			return name.errorf("property %q is declared twice", m.name)
-		}
+	if len(m.name) > maxName {
+		return name.errorf("the name of the property has more than %d bytes", maxName)
 	}
-	o.members = append(o.members, m)
+	if o.find(m.name) != nil {
+		return name.errorf("property %q is declared twice", m.name)
+	}
+	o.add(m)
 	return nil
 }
 

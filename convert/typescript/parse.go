@@ -44,6 +44,7 @@ type (
 		place
 		members []member
 		indexes []index
+		byName  map[string]int // name → index of the member; nil until it is needed
 	}
 	member struct {
 		place
@@ -104,15 +105,22 @@ type typeParam struct {
 	without typ // the default, or nil
 }
 
-// maxDepth is the maximum nesting of types. Deeper source was not written by hand.
-const maxDepth = 200
-
 // parser parses declarations.
 type parser struct {
 	lex   lexer
 	tok   token // the next token
 	depth int
 }
+
+// enter counts a type that begins inside another one; leave ends it.
+func (p *parser) enter() error {
+	if p.depth++; p.depth > maxDepth {
+		return p.tok.errorf("types are nested deeper than %d", maxDepth)
+	}
+	return nil
+}
+
+func (p *parser) leave() { p.depth-- }
 
 func (p *parser) advance() (err error) {
 	p.tok, err = p.lex.next()
@@ -314,10 +322,10 @@ func (p *parser) enumBody(d *declaration) error {
 
 // typ parses a type: a union of intersections.
 func (p *parser) typ() (typ, error) {
-	if p.depth++; p.depth > maxDepth {
-		return nil, p.tok.errorf("types are nested deeper than %d", maxDepth)
+	if err := p.enter(); err != nil {
+		return nil, err
 	}
-	defer func() { p.depth-- }()
+	defer p.leave()
 	start := p.tok.place
 	of, err := p.separated("|", func() (typ, error) {
 		at := p.tok.place
@@ -370,21 +378,27 @@ func (p *parser) separated(punct string, read func() (typ, error)) ([]typ, error
 // operator parses a type with its prefix and postfix operators.
 func (p *parser) operator() (typ, error) {
 	start := p.tok
-	switch {
-	case start.word("keyof"):
+	if start.word("keyof") || start.word("readonly") {
+		if err := p.enter(); err != nil {
+			return nil, err
+		}
+		defer p.leave()
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
 		of, err := p.operator()
-		return &keyOf{start.place, of}, err
-	case start.word("readonly"):
-		if err := p.advance(); err != nil {
-			return nil, err
+		if start.word("keyof") {
+			of = &keyOf{start.place, of}
 		}
-		return p.operator()
+		return of, err
 	}
 	t, err := p.primary()
+	depth := p.depth
+	defer func() { p.depth = depth }()
 	for err == nil && p.tok.is("[") && !p.tok.newline {
+		if err = p.enter(); err != nil { // t is inside the next type
+			break
+		}
 		at := p.tok.place
 		if err = p.advance(); err != nil {
 			break
@@ -465,7 +479,8 @@ func (p *parser) named() (typ, error) {
 	if strings.Contains(keywords, " "+t.text+" ") {
 		return &keyword{t.place, t.text}, nil
 	}
-	r := &reference{place: t.place, name: t.text}
+	r := &reference{place: t.place}
+	parts := []string{t.text}
 	for p.tok.is(".") {
 		if err := p.advance(); err != nil {
 			return nil, err
@@ -474,8 +489,9 @@ func (p *parser) named() (typ, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.name += "." + part.text
+		parts = append(parts, part.text)
 	}
+	r.name = strings.Join(parts, ".")
 	if !p.tok.is("<") || p.tok.newline {
 		return r, nil
 	}

@@ -8,14 +8,11 @@ import (
 
 // resolver holds all declarations and reduces types to their shapes.
 type resolver struct {
-	decls map[string]*declaration
-	depth int
+	budget
+	decls       map[string]*declaration
+	depth       int // of expand and alternatives
+	substituted int // depth of substitute
 }
-
-// maxExpansion is the maximum number of definitions that are followed to find the
-// shape of one type. Only types that refer to themselves without an object or array
-// in between need that many.
-const maxExpansion = 100
 
 func newResolver(all []*declaration) (*resolver, error) {
 	r := &resolver{decls: map[string]*declaration{}}
@@ -37,13 +34,23 @@ var utilities = map[string]int{
 	"Record": 2, "Pick": 2, "Omit": 2, "Exclude": 2, "Extract": 2,
 }
 
+// enter counts a type that is resolved to find the shape of another one; leave ends it.
+func (r *resolver) enter(at place) error {
+	if r.depth++; r.depth > maxExpansion {
+		r.fail(at, "the type refers to itself without end")
+	}
+	return r.spend(at, 1)
+}
+
+func (r *resolver) leave() { r.depth-- }
+
 // expand reduces a type to a keyword, literal, template, array, tuple, object or
 // union. The parts of the result are not expanded.
 func (r *resolver) expand(t typ) (typ, error) {
-	if r.depth++; r.depth > maxExpansion {
-		return nil, t.at().errorf("the type refers to itself without end")
+	if err := r.enter(t.at()); err != nil {
+		return nil, err
 	}
-	defer func() { r.depth-- }()
+	defer r.leave()
 	switch t := t.(type) {
 	case *reference:
 		return r.expandReference(t)
@@ -56,7 +63,13 @@ func (r *resolver) expand(t typ) (typ, error) {
 		}
 		keys := &union{place: t.place}
 		for _, m := range o.members {
+			if err := r.spend(t.place, copied(len(m.name))); err != nil {
+				return nil, err
+			}
 			keys.of = append(keys.of, stringLiteral(t.place, m.name))
+		}
+		if err := r.spend(t.place, len(o.indexes)); err != nil {
+			return nil, err
 		}
 		for _, x := range o.indexes {
 			keys.of = append(keys.of, x.key)
@@ -66,7 +79,7 @@ func (r *resolver) expand(t typ) (typ, error) {
 		return r.expandAccess(t)
 	case *mapped:
 		return r.keyed(t.place, t.keys, func(key typ) typ {
-			return substitute(t.value, map[string]typ{t.param: key})
+			return r.substitute(t.value, map[string]typ{t.param: key})
 		}, t.optional)
 	default:
 		return t, nil
@@ -89,9 +102,12 @@ func (r *resolver) expandReference(t *reference) (typ, error) {
 		return r.expand(body)
 	}
 	all := &object{place: d.place}
-	env := environment(d, t)
+	env := r.environment(d, t)
 	for _, base := range d.extends {
-		o, err := r.object(substitute(base, env))
+		o, err := r.object(r.substitute(base, env))
+		if err == nil {
+			err = r.spend(base.at(), len(o.members)+len(o.indexes))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -100,6 +116,9 @@ func (r *resolver) expandReference(t *reference) (typ, error) {
 		}
 		all.indexes = append(all.indexes, o.indexes...)
 	}
+	if err := r.spend(d.place, len(own.members)+len(own.indexes)); err != nil {
+		return nil, err
+	}
 	for _, m := range own.members {
 		all.override(m)
 	}
@@ -107,20 +126,43 @@ func (r *resolver) expandReference(t *reference) (typ, error) {
 	return all, nil
 }
 
-// override adds a member, or replaces the one with the same name.
-func (o *object) override(m member) {
-	for i := range o.members {
-		if o.members[i].name == m.name {
-			o.members[i] = m
-			return
+// find returns the member with a name, or nil.
+func (o *object) find(name string) *member {
+	if o.byName == nil {
+		o.byName = make(map[string]int, len(o.members))
+		for i, m := range o.members {
+			o.byName[m.name] = i
 		}
 	}
+	if i, ok := o.byName[name]; ok {
+		return &o.members[i]
+	}
+	return nil
+}
+
+// add adds a member with a new name.
+func (o *object) add(m member) {
+	if o.byName != nil {
+		o.byName[m.name] = len(o.members)
+	}
 	o.members = append(o.members, m)
+}
+
+// override adds a member, or replaces the one with the same name.
+func (o *object) override(m member) {
+	if old := o.find(m.name); old != nil {
+		*old = m
+		return
+	}
+	o.add(m)
 }
 
 // instance returns the type that a reference to a declaration stands for, with its
 // arguments substituted.
 func (r *resolver) instance(t *reference) (typ, *declaration, error) {
+	if err := r.spend(t.place, copied(len(t.name))); err != nil {
+		return nil, nil, err
+	}
 	name, memberName, isMember := strings.Cut(t.name, ".")
 	d := r.decls[name]
 	if d == nil {
@@ -133,6 +175,9 @@ func (r *resolver) instance(t *reference) (typ, *declaration, error) {
 		}
 		return value, d, nil
 	}
+	if err := r.spend(t.place, 2*len(d.params)); err != nil {
+		return nil, nil, err
+	}
 	least := 0
 	for i, p := range d.params {
 		if p.without == nil {
@@ -142,17 +187,17 @@ func (r *resolver) instance(t *reference) (typ, *declaration, error) {
 	if n := len(t.args); n < least || n > len(d.params) {
 		return nil, nil, t.errorf("%s takes %d type arguments, not %d", t.name, len(d.params), n)
 	}
-	return substitute(d.body, environment(d, t)), d, nil
+	return r.substitute(d.body, r.environment(d, t)), d, nil
 }
 
 // environment maps the type parameters of d to the arguments of t.
-func environment(d *declaration, t *reference) map[string]typ {
+func (r *resolver) environment(d *declaration, t *reference) map[string]typ {
 	env := map[string]typ{}
 	for i, p := range d.params {
 		if i < len(t.args) {
 			env[p.name] = t.args[i]
 		} else {
-			env[p.name] = substitute(p.without, env)
+			env[p.name] = r.substitute(p.without, env)
 		}
 	}
 	return env
@@ -170,23 +215,17 @@ func (r *resolver) utility(t *reference) (typ, error) {
 	case "Record":
 		return r.keyed(t.place, arg, func(typ) typ { return t.args[1] }, false)
 	case "NonNullable":
-		return r.filter(arg, func(x typ) (bool, error) {
+		return r.filter(arg, func(x typ) bool {
 			k, ok := x.(*keyword)
-			return !ok || k.name != "null" && k.name != "undefined", nil
+			return !ok || k.name != "null" && k.name != "undefined"
 		})
 	case "Exclude", "Extract":
 		others, err := r.alternatives(t.args[1])
 		if err != nil {
 			return nil, err
 		}
-		return r.filter(arg, func(x typ) (bool, error) {
-			for _, other := range others {
-				if assignable(x, other) {
-					return t.name == "Extract", nil
-				}
-			}
-			return t.name == "Exclude", nil
-		})
+		to := newTargets(others)
+		return r.filter(arg, func(x typ) bool { return to.accept(x) == (t.name == "Extract") })
 	}
 	return r.objectUtility(t)
 }
@@ -199,6 +238,9 @@ func (r *resolver) objectUtility(t *reference) (typ, error) {
 		return nil, err
 	}
 	if u, ok := shape.(*union); ok {
+		if err := r.spend(t.place, len(u.of)); err != nil {
+			return nil, err
+		}
 		all := &union{place: t.place}
 		for _, x := range u.of {
 			args := append([]typ{x}, t.args[1:]...)
@@ -224,6 +266,9 @@ func (r *resolver) objectUtility(t *reference) (typ, error) {
 			}
 			picked[l.text] = true
 		}
+	}
+	if err := r.spend(t.place, len(o.members)); err != nil {
+		return nil, err
 	}
 	out := &object{place: t.place}
 	if t.name != "Pick" {
@@ -253,8 +298,14 @@ func (r *resolver) keyed(at place, keys typ, value func(key typ) typ, optional b
 	}
 	o := &object{place: at}
 	for _, k := range all {
+		if err := r.spend(k.at(), 1); err != nil {
+			return nil, err
+		}
 		switch k := k.(type) {
 		case *literal:
+			if len(k.text) > maxName {
+				return nil, k.errorf("the name of the property has more than %d bytes", maxName)
+			}
 			o.override(member{place: at, name: k.text, typ: value(k), optional: optional})
 		case *keyword, *template:
 			o.indexes = append(o.indexes, index{key: k, value: value(k)})
@@ -273,15 +324,25 @@ func (r *resolver) alternatives(t typ) ([]typ, error) {
 	}
 	u, ok := shape.(*union)
 	if !ok {
-		return []typ{shape}, nil
+		return []typ{shape}, r.spend(t.at(), textSteps(shape))
 	}
+	if err := r.enter(t.at()); err != nil {
+		return nil, err
+	}
+	defer r.leave()
 	var all []typ
 	for _, x := range u.of {
-		if r.depth++; r.depth > maxExpansion {
-			return nil, t.at().errorf("the type refers to itself without end")
+		if l, ok := x.(*literal); ok {
+			if err := r.spend(t.at(), textSteps(l)); err != nil {
+				return nil, err
+			}
+			all = append(all, l)
+			continue
 		}
 		parts, err := r.alternatives(x)
-		r.depth--
+		if err == nil {
+			err = r.spend(t.at(), len(parts))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -290,18 +351,14 @@ func (r *resolver) alternatives(t typ) ([]typ, error) {
 	return all, nil
 }
 
-func (r *resolver) filter(t typ, keep func(typ) (bool, error)) (typ, error) {
+func (r *resolver) filter(t typ, keep func(typ) bool) (typ, error) {
 	all, err := r.alternatives(t)
 	if err != nil {
 		return nil, err
 	}
 	out := &union{place: t.at()}
 	for _, x := range all {
-		ok, err := keep(x)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+		if keep(x) {
 			out.of = append(out.of, x)
 		}
 	}
@@ -320,6 +377,34 @@ func assignable(x, to typ) bool {
 		return ok && other.json == x.json
 	case *keyword:
 		return toKeyword && k.name == x.name
+	default:
+		return false
+	}
+}
+
+// targets are types by what can be assigned to them.
+type targets struct{ values, keywords map[string]bool }
+
+func newTargets(of []typ) targets {
+	t := targets{map[string]bool{}, map[string]bool{}}
+	for _, x := range of {
+		switch x := x.(type) {
+		case *literal:
+			t.values[x.json] = true
+		case *keyword:
+			t.keywords[x.name] = true
+		}
+	}
+	return t
+}
+
+// accept reports whether x is assignable to one of the types, as assignable does.
+func (t targets) accept(x typ) bool {
+	switch x := x.(type) {
+	case *literal:
+		return t.values[x.json] || t.keywords[x.kind()]
+	case *keyword:
+		return t.keywords[x.name]
 	default:
 		return false
 	}
@@ -366,17 +451,22 @@ func (r *resolver) expandAccess(t *access) (typ, error) {
 	if !ok {
 		return nil, t.errorf("only object types have properties")
 	}
+	if o.byName == nil {
+		if err := r.spend(t.place, len(o.members)); err != nil {
+			return nil, err
+		}
+	}
 	out := &union{place: t.place}
 	for _, k := range keys {
 		l, ok := k.(*literal)
 		if !ok {
 			return nil, t.errorf("a property is named by a string")
 		}
-		i := slices.IndexFunc(o.members, func(m member) bool { return m.name == l.text })
-		if i < 0 {
+		m := o.find(l.text)
+		if m == nil {
 			return nil, t.errorf("there is no property %q", l.text)
 		}
-		out.of = append(out.of, o.members[i].typ)
+		out.of = append(out.of, m.typ)
 	}
 	if len(out.of) == 1 {
 		return r.expand(out.of[0])
@@ -395,6 +485,9 @@ func (r *resolver) expandIntersection(t *intersection) (typ, error) {
 		var next []typ
 		for _, a := range all {
 			for _, b := range alternatives {
+				if err := r.spend(t.place, mergeSteps(a)+mergeSteps(b)); err != nil {
+					return nil, err
+				}
 				m, err := merge(t.place, a, b)
 				if err != nil {
 					return nil, err
@@ -414,9 +507,21 @@ func (r *resolver) expandIntersection(t *intersection) (typ, error) {
 	return &union{t.place, all}, nil
 }
 
-// maxAlternatives is the maximum number of alternatives after distributing an
-// intersection over unions.
-const maxAlternatives = 1000
+// mergeSteps returns the steps that a type takes as a part of merge.
+func mergeSteps(t typ) int {
+	if o, ok := t.(*object); ok {
+		return 1 + len(o.members) + len(o.indexes)
+	}
+	return textSteps(t)
+}
+
+// textSteps returns the steps that it takes to compare a type with others.
+func textSteps(t typ) int {
+	if l, ok := t.(*literal); ok {
+		return copied(len(l.json))
+	}
+	return 1
+}
 
 // merge intersects two expanded types that are not unions.
 func merge(at place, a, b typ) (typ, error) {
@@ -476,31 +581,37 @@ func isScalar(t typ) bool {
 func mergeObjects(at place, a, b *object) *object {
 	out := &object{place: at, members: slices.Clone(a.members), indexes: append(slices.Clone(a.indexes), b.indexes...)}
 	for _, m := range b.members {
-		i := slices.IndexFunc(out.members, func(x member) bool { return x.name == m.name })
-		if i < 0 {
-			out.members = append(out.members, m)
+		both := out.find(m.name)
+		if both == nil {
+			out.add(m)
 			continue
 		}
-		both := out.members[i]
 		both.typ = &intersection{m.place, []typ{both.typ, m.typ}}
 		both.optional = both.optional && m.optional
 		if both.doc == nil {
 			both.doc = m.doc
 		}
-		out.members[i] = both
 	}
 	return out
 }
 
-// substitute replaces type parameters by their values in env.
-func substitute(t typ, env map[string]typ) typ {
+// substitute replaces type parameters by their values in env. When it exceeds a limit,
+// it returns types as they are, and the next step reports the error.
+func (r *resolver) substitute(t typ, env map[string]typ) typ {
 	if len(env) == 0 {
+		return t
+	}
+	if r.substituted++; r.substituted > maxNested {
+		r.fail(t.at(), "types are nested deeper than %d", maxNested)
+	}
+	defer func() { r.substituted-- }()
+	if r.spend(t.at(), 1) != nil {
 		return t
 	}
 	list := func(of []typ) []typ {
 		out := make([]typ, len(of))
 		for i, x := range of {
-			out[i] = substitute(x, env)
+			out[i] = r.substitute(x, env)
 		}
 		return out
 	}
@@ -513,30 +624,30 @@ func substitute(t typ, env map[string]typ) typ {
 	case *template:
 		return &template{t.place, t.texts, list(t.holes)}
 	case *array:
-		return &array{t.place, substitute(t.elem, env), t.unique}
+		return &array{t.place, r.substitute(t.elem, env), t.unique}
 	case *tuple:
 		out := &tuple{place: t.place}
 		for _, e := range t.elems {
-			e.typ = substitute(e.typ, env)
+			e.typ = r.substitute(e.typ, env)
 			out.elems = append(out.elems, e)
 		}
 		return out
 	case *object:
 		out := &object{place: t.place}
 		for _, m := range t.members {
-			m.typ = substitute(m.typ, env)
+			m.typ = r.substitute(m.typ, env)
 			out.members = append(out.members, m)
 		}
 		for _, x := range t.indexes {
-			x.key, x.value = substitute(x.key, env), substitute(x.value, env)
+			x.key, x.value = r.substitute(x.key, env), r.substitute(x.value, env)
 			out.indexes = append(out.indexes, x)
 		}
 		return out
 	case *mapped:
 		out := *t
-		out.keys = substitute(t.keys, env)
+		out.keys = r.substitute(t.keys, env)
 		if _, shadowed := env[t.param]; !shadowed {
-			out.value = substitute(t.value, env)
+			out.value = r.substitute(t.value, env)
 		}
 		return &out
 	case *union:
@@ -544,9 +655,9 @@ func substitute(t typ, env map[string]typ) typ {
 	case *intersection:
 		return &intersection{t.place, list(t.of)}
 	case *keyOf:
-		return &keyOf{t.place, substitute(t.of, env)}
+		return &keyOf{t.place, r.substitute(t.of, env)}
 	case *access:
-		return &access{t.place, substitute(t.of, env), substitute(t.key, env)}
+		return &access{t.place, r.substitute(t.of, env), r.substitute(t.key, env)}
 	default:
 		return t
 	}
