@@ -109,7 +109,7 @@ type Stats struct {
 	PromptTime      time.Duration // of completed texts, see Timings
 	GenerateTime    time.Duration
 	Requests        uint64
-	Refused         uint64 // queue full
+	Refused         uint64 // queue full; those that had waited count as Requests too
 	Cancelled       uint64
 	Preempted       uint64 // sequences that gave up their KV cells to others
 
@@ -229,7 +229,8 @@ func (e *Engine) Stats() Stats {
 
 // Submit validates a request and puts it into the queue. When ctx ends or the
 // stream is closed, the request is dropped: immediately if it waits, within one
-// decode step if it runs.
+// decode step if it runs. While it waits in a full queue, a request of a client with
+// fewer waiting may take its place: its stream then ends with ErrQueueFull.
 //
 // Errors: ErrQueueFull, ErrClosed, ErrEmptyPrompt, *ContextError,
 // *BudgetError, *sampling.OptionError.
@@ -243,12 +244,13 @@ func (e *Engine) Submit(ctx context.Context, req Request) (*Stream, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch {
-	case e.closing:
+	if e.closing {
 		err = ErrClosed
-	case !e.queue.push(j):
+	} else if refused := e.queue.push(j); refused == j {
 		e.stats.Refused++
 		err = ErrQueueFull
+	} else if refused != nil {
+		e.evicted(refused)
 	}
 	if err != nil {
 		j.cancel(err)
@@ -264,6 +266,19 @@ func (e *Engine) Submit(ctx context.Context, req Request) (*Stream, error) {
 	}
 	e.signal()
 	return j.stream, nil
+}
+
+// evicted ends a job that had to leave the queue before it started. e.mu is held.
+func (e *Engine) evicted(j *job) {
+	err := context.Cause(j.ctx)
+	if err != nil { // the loop has not dropped it yet
+		e.stats.Cancelled++
+	} else {
+		e.stats.Refused++
+		err = ErrQueueFull
+	}
+	j.stream.finish(err)
+	j.forget()
 }
 
 func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {

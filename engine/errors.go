@@ -7,7 +7,8 @@ import (
 
 // Errors of Submit and of streams, matched with errors.Is.
 var (
-	// ErrQueueFull means that Config.Queue requests are waiting already.
+	// ErrQueueFull means that Config.Queue requests are waiting already, or that
+	// the request has made room for one of a client with fewer waiting.
 	ErrQueueFull = errors.New("engine: the queue is full")
 
 	// ErrClosed means that the engine is shutting down or closed.

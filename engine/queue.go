@@ -10,6 +10,7 @@ type queue struct {
 	size    int            // jobs that have not started
 	further int            // choices left of jobs that have started
 	clients []*clientQueue // those with jobs, the next turn first
+	head    *job           // of the sequence that peek returned last, until pop: it isn't evicted
 }
 
 type clientQueue struct {
@@ -17,27 +18,72 @@ type clientQueue struct {
 	jobs   []*job
 }
 
-// push adds a job. It returns false if the queue is full.
-func (q *queue) push(j *job) bool {
-	if q.size >= q.limit {
-		return false
-	}
-	q.size++
-	for _, c := range q.clients {
-		if c.client == j.req.Client {
-			c.jobs = append(c.jobs, j)
-			return true
+// waiting returns the number of jobs that have not started.
+func (c *clientQueue) waiting() int {
+	n := 0
+	for _, j := range c.jobs {
+		if j.begun == 0 {
+			n++
 		}
 	}
-	q.clients = append(q.clients, &clientQueue{client: j.req.Client, jobs: []*job{j}})
-	return true
+	return n
+}
+
+// push adds a job. If the queue is full, it returns the job that is refused instead: the newest one
+// of the client with the most that wait, or j if its client would have as many as that client then.
+func (q *queue) push(j *job) (refused *job) {
+	var mine *clientQueue
+	if i := slices.IndexFunc(q.clients, func(c *clientQueue) bool { return c.client == j.req.Client }); i >= 0 {
+		mine = q.clients[i]
+	}
+	if q.size >= q.limit {
+		if refused = q.evict(mine); refused == nil {
+			return j
+		}
+	}
+	q.size++
+	if mine == nil {
+		mine = &clientQueue{client: j.req.Client}
+		q.clients = append(q.clients, mine)
+	}
+	mine.jobs = append(mine.jobs, j)
+	return refused
+}
+
+// evict removes and returns the newest job that has not started of the client with the most of
+// them, if these are at least two more than those of the client mine, which may be nil. Otherwise
+// it returns nil. Of clients with equally many, it is the one whose turn is last.
+func (q *queue) evict(mine *clientQueue) *job {
+	least := 2
+	if mine != nil {
+		least += mine.waiting()
+	}
+	var most *clientQueue
+	for _, c := range q.clients {
+		if n := c.waiting(); n >= least {
+			most, least = c, n
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	for i, j := range slices.Backward(most.jobs) { // at least two have not started, and one at most is the head
+		if j.begun == 0 && j != q.head {
+			most.jobs = slices.Delete(most.jobs, i, i+1)
+			q.size--
+			return j
+		}
+	}
+	return nil
 }
 
 // peek returns the next sequence that is ready, in order of turns, or nil.
 func (q *queue) peek(ready func(*sequence) bool) *sequence {
+	q.head = nil
 	for _, c := range q.clients {
 		for _, j := range c.jobs {
 			if s := j.sequences[j.begun]; ready(s) {
+				q.head = j
 				return s
 			}
 		}
@@ -52,6 +98,7 @@ func (q *queue) pop(s *sequence) {
 		return
 	}
 	c, j := q.clients[i], s.job
+	q.head = nil
 	if j.begun == 0 {
 		q.size--
 		q.further += len(j.sequences)
@@ -81,7 +128,9 @@ func (q *queue) remove(gone func(*job) bool) []*job {
 			default:
 				q.further -= len(j.sequences) - j.begun
 			}
-			out = append(out, j)
+			if out = append(out, j); j == q.head {
+				q.head = nil
+			}
 		}
 		clear(c.jobs[len(kept):])
 		if c.jobs = kept; len(kept) > 0 {

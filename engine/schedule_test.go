@@ -267,7 +267,7 @@ func TestQueueBoundAndTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := submit("c"); !errors.Is(err, ErrQueueFull) {
+	if err := submit("a"); !errors.Is(err, ErrQueueFull) {
 		t.Errorf("a sixth request: %v", err)
 	}
 	wg.Wait()

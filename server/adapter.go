@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/wire"
@@ -71,10 +73,10 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection supports deadlines
-	if most := min(s.cfg.BodyLimit, s.memory.limit/bodyCost); r.ContentLength > most {
+	if most := min(s.cfg.BodyLimit, s.memory.largest()); r.ContentLength > most {
 		return &http.MaxBytesError{Limit: most} // refused by its Content-Length, before the body is read
 	}
-	in := &charged{body: http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit), memory: &s.memory}
+	in := &charged{body: http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit), memory: &s.memory, client: wire.ClientOf(r)}
 	wire.NoteOf(r.Context()).AtEnd(in.release)
 	body, err := io.ReadAll(in)
 	if err != nil {
@@ -111,6 +113,20 @@ func (s *Server) call(h wire.Handler, w http.ResponseWriter, r *http.Request) (e
 		return err
 	}
 	return a.Write(w, r)
+}
+
+// timed is for handlers that compute and don't limit their time themselves: the context of the request ends when the
+// time of a request is over, and then there is no answer.
+func (s *Server) timed(h wire.Handler) wire.Handler {
+	return func(r *http.Request) (wire.Answer, error) {
+		ctx, cancel := context.WithTimeoutCause(r.Context(), s.cfg.RequestTimeout, engine.ErrTimeout)
+		defer cancel()
+		a, err := h(r.WithContext(ctx))
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return a, err
+	}
 }
 
 // quietPaths are polled every few seconds by monitoring; their requests are logged at debug level.
