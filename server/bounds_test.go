@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestValidatorIsBounded checks that validation ends even for schemas whose
@@ -35,5 +36,46 @@ func TestValidatorIsBounded(t *testing.T) {
 		if status != 200 || at(got, "constraint", "validated") != test.verdict {
 			t.Errorf("%s: %d, validated %v: %.500v", test.name, status, at(got, "constraint", "validated"), got)
 		}
+	}
+}
+
+// TestTimeoutOfTexts checks that the time limit of requests applies to those that generate nothing.
+func TestTimeoutOfTexts(t *testing.T) {
+	_, url := start(t, setup{cfg: Config{RequestTimeout: 1}})
+	for path, body := range map[string]string{
+		"/validate": `{"schema": {}, "text": "1"}`, "/repair": `{"text": "[1,]"}`, "/signals": `{"text": "a"}`, "/schema/check": `{"schema": {}}`, "/grammar/check": `{"grammar": "root ::= \"a\""}`,
+		"/tokenize": `{"content": "a"}`, "/detokenize": `{"tokens": [5]}`, "/apply-template": `{"messages": [{"role": "user", "content": "a"}]}`,
+		"/v1/messages/count_tokens": `{"model": "tiny", "messages": [{"role": "user", "content": "a"}]}`, "/chat/completions/input_tokens": `{"messages": [{"role": "user", "content": "a"}]}`,
+		"/v1/responses/input_tokens": `{"input": "a"}`,
+	} {
+		if status, _, got := post(t, url+path, body); status != 504 || !strings.Contains(fmt.Sprint(got), "time limit of the request") {
+			t.Errorf("%s: %d %v", path, status, got)
+		}
+	}
+	// It ends work that would take minutes.
+	_, url = start(t, setup{cfg: Config{RequestTimeout: 200 * time.Millisecond}})
+	long := `"text": "\"` + strings.Repeat("x", 10<<20) + `\""`
+	for path, body := range map[string]string{
+		"/validate": `{"schema": {"pattern": "^` + strings.Repeat("x*", 20_000) + `y"}, ` + long + `}`,
+		"/repair":   `{"schema": {"pattern": "^` + strings.Repeat("x*", 20_000) + `y"}, ` + long + `}`,
+	} {
+		if status, _, got := post(t, url+path, body); status != 504 || at(got, "error", "code") != "timeout" {
+			t.Errorf("%s: %d %.300v", path, status, got)
+		}
+	}
+}
+
+// TestTextsAreBounded checks that texts which take too much memory or time are refused with the limit's name.
+func TestTextsAreBounded(t *testing.T) {
+	_, url := start(t, setup{})
+	if status, _, got := post(t, url+"/tokenize", `{"content": ["`+strings.Repeat("a", 4<<20)+`", "a"]}`); status != 413 || at(got, "error", "reason") != "text_too_long" {
+		t.Errorf("%d %v", status, got)
+	}
+	if testing.Short() {
+		return
+	}
+	status, _, got := post(t, url+"/validate", `{"grammar": "root ::= \"(\" root \")\" | \"x\"", "text": "`+strings.Repeat("(", 10<<20)+`"}`)
+	if status != 422 || at(got, "error", "code") != "constraint_limit" || at(got, "error", "param") != "grammar" {
+		t.Errorf("%d %v", status, got)
 	}
 }

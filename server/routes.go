@@ -40,16 +40,16 @@ func (s *Server) routes() http.Handler {
 
 	r.POST("/agent/run", s.adapt(s.agents.Run, everyone))
 
-	r.POST("/schema/check", s.adapt(own.SchemaCheck, everyone))
-	r.POST("/grammar/check", s.adapt(own.GrammarCheck, everyone))
+	r.POST("/schema/check", s.adapt(s.timed(own.SchemaCheck), everyone))
+	r.POST("/grammar/check", s.adapt(s.timed(own.GrammarCheck), everyone))
 
-	r.POST("/validate", s.adapt(own.Validate, everyone))
-	r.POST("/repair", s.adapt(own.Repair, everyone))
-	r.POST("/signals", s.adapt(own.Signals, everyone))
+	r.POST("/validate", s.adapt(s.timed(own.Validate), everyone))
+	r.POST("/repair", s.adapt(s.timed(own.Repair), everyone))
+	r.POST("/signals", s.adapt(s.timed(own.Signals), everyone))
 
 	r.POST("/v1/chat/completions", s.adapt(openai.Chat, everyone))
 	r.POST("/v1/responses", s.adapt(openai.CreateResponse, everyone))
-	r.POST("/v1/responses/input_tokens", s.adapt(openai.CountInput, everyone))
+	r.POST("/v1/responses/input_tokens", s.adapt(s.timed(openai.CountInput), everyone))
 	r.GET("/v1/responses/:id", s.adapt(openai.GetResponse, everyone))
 	r.DELETE("/v1/responses/:id", s.adapt(openai.DeleteResponse, everyone))
 	r.GET("/v1/responses/:id/input_items", s.adapt(openai.ListInput, everyone))
@@ -66,7 +66,7 @@ func (s *Server) routes() http.Handler {
 	r.GET("/v1/models/*name", s.adapt(openai.GetModel, either))
 
 	r.POST("/v1/messages", s.adapt(claude.Messages, anthropicBody))
-	r.POST("/v1/messages/count_tokens", s.adapt(claude.CountTokens, anthropicBody))
+	r.POST("/v1/messages/count_tokens", s.adapt(s.timed(claude.CountTokens), anthropicBody))
 
 	r.POST("/api/chat", s.adapt(llama.Chat, ollamaBody))
 	r.POST("/api/generate", s.adapt(llama.Generate, ollamaBody))
@@ -84,15 +84,15 @@ func (s *Server) routes() http.Handler {
 		r.POST(path, s.adapt(lcpp.Completion, llamacppBody))
 	}
 	for _, path := range []string{"/chat/completions/input_tokens", "/v1/chat/completions/input_tokens"} {
-		r.POST(path, s.adapt(lcpp.CountChat, llamacppBody))
+		r.POST(path, s.adapt(s.timed(lcpp.CountChat), llamacppBody))
 	}
 	for _, path := range []string{"/health", "/v1/health"} {
 		r.GET(path, s.adapt(lcpp.Health, llamacppBody))
 	}
 	r.POST("/infill", s.adapt(lcpp.Infill, llamacppBody))
-	r.POST("/tokenize", s.adapt(lcpp.Tokenize, llamacppBody))
-	r.POST("/detokenize", s.adapt(lcpp.Detokenize, llamacppBody))
-	r.POST("/apply-template", s.adapt(lcpp.ApplyTemplate, llamacppBody))
+	r.POST("/tokenize", s.adapt(s.timed(lcpp.Tokenize), llamacppBody))
+	r.POST("/detokenize", s.adapt(s.timed(lcpp.Detokenize), llamacppBody))
+	r.POST("/apply-template", s.adapt(s.timed(lcpp.ApplyTemplate), llamacppBody))
 	r.GET("/props", s.adapt(lcpp.Props, llamacppBody))
 	r.POST("/props", s.adapt(llamacpp.NotOffered("settings are not changed while the server runs; requests have fields for them, and the server flags"), llamacppBody))
 	slots := lcpp.Slots
@@ -113,7 +113,7 @@ func (s *Server) routes() http.Handler {
 	// OpenAI's paths without the /v1 prefix.
 	r.POST("/chat/completions", s.adapt(openai.Chat, llamacppBody))
 	r.POST("/responses", s.adapt(openai.CreateResponse, llamacppBody))
-	r.POST("/responses/input_tokens", s.adapt(openai.CountInput, llamacppBody))
+	r.POST("/responses/input_tokens", s.adapt(s.timed(openai.CountInput), llamacppBody))
 	for _, path := range []string{"/embedding", "/embeddings"} {
 		r.POST(path, s.adapt(vectors.LlamaServer, llamacppBody))
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/internal/poll"
 	"github.com/stencil-json/stencil/models"
+	"github.com/stencil-json/stencil/server/access"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -479,6 +480,55 @@ func TestQueueFull(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
+}
+
+// TestQueueFullOfOneClient checks that a client that fills the queue makes room for another one.
+func TestQueueFullOfOneClient(t *testing.T) {
+	begun, goOn := make(chan bool), make(chan bool)
+	srv, url := start(t, setup{
+		opt: scripted.Options{Fault: func(n int, _ *backend.Batch) error {
+			if n == 0 {
+				close(begun)
+				<-goOn
+			}
+			return nil
+		}},
+		eng: engine.Config{Parallel: 1, Queue: 2}, cfg: Config{Access: access.Config{Keys: []string{"one", "other"}}},
+	})
+	release := sync.OnceFunc(func() { close(goOn) })
+	t.Cleanup(release)
+	stats := func() engine.Stats { return srv.models.SomeServed().Engine.Stats() }
+	const body = `{"prompt": "x", "max_tokens": 3}`
+	type answer struct {
+		key    string
+		status int
+		header http.Header
+		body   map[string]any
+	}
+	answers := make(chan answer, 4)
+	ask := func(key string) {
+		if resp := postAs(t, key, url+"/generate", strings.NewReader(body)); resp != nil {
+			answers <- answer{key, resp.StatusCode, resp.Header, decoded(t, resp)}
+			return
+		}
+		answers <- answer{key: key}
+	}
+	go ask("one")
+	<-begun
+	for i := range 2 {
+		go ask("one")
+		poll.Until(func() bool { return stats().Queued == i+1 })
+	}
+	go ask("other")
+	if a := <-answers; a.key != "one" || a.status != 429 || a.header.Get("Retry-After") == "" || at(a.body, "error", "code") != "queue_full" {
+		t.Errorf("the newest of the first client: %+v", a)
+	}
+	release()
+	for range 3 {
+		if a := <-answers; a.status != 200 {
+			t.Errorf("one of the others: %+v", a)
+		}
+	}
 }
 
 func TestLoadingAndHealth(t *testing.T) {

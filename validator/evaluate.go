@@ -152,6 +152,19 @@ type evaluation struct {
 	memo  map[memoKey]*outcome // nil: in progress
 	outer scope
 	depth int
+
+	// The value whose canonical text was last asked for, and that text: many schemas may ask for one in succession.
+	known     *value
+	knownText string
+}
+
+// canonical returns a text that is the same for equal values, and different for others.
+func (e *evaluation) canonical(v *value) string {
+	if e.known != v {
+		e.known, e.knownText = nil, ""
+		e.known, e.knownText = v, string(v.canonical(e.run, nil))
+	}
+	return e.knownText
 }
 
 // within returns the scope inside a resource. It is always nil if the schema has no
@@ -330,9 +343,12 @@ func (w *work) target() *node {
 func (w *work) general() {
 	n, v := w.node, w.value
 	if n.enum != nil || n.constant != nil {
-		is := string(v.canonical(w.run, nil))
+		is := w.canonical(v)
 		if n.constant != nil && is != n.constantText {
 			w.fail("const", func() string { return "value must be " + n.constant.show() })
+		}
+		if n.enum != nil {
+			w.run.step(len(is) / 256) // to find it
 		}
 		if n.enum != nil && !n.enum[is] {
 			w.fail("enum", func() string {
@@ -363,8 +379,7 @@ func (w *work) numeric() {
 	check("exclusiveMinimum", "", n.exclusiveMinimum, func(c int) bool { return c > 0 })
 	check("exclusiveMaximum", "", n.exclusiveMax, func(c int) bool { return c < 0 })
 	if n.multipleOf != nil {
-		w.run.step((len(num.digits) + len(n.multipleOf.digits)) / 8)
-		if !num.isMultipleOf(*n.multipleOf) {
+		if !num.isMultipleOf(w.run, *n.multipleOf) {
 			w.failf("multipleOf", "multipleOf: got %v, want %v", num, *n.multipleOf)
 		}
 	}

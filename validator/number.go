@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -77,8 +78,22 @@ func (n number) sign() int {
 
 func (n number) isInteger() bool { return int64(len(n.digits)) <= n.exponent || n.digits == "" }
 
-// isMultipleOf reports whether n is an integer multiple of m, which is not zero.
-func (n number) isMultipleOf(m number) bool {
+// maxDivided is the greatest number of digits of numbers that are divided by one with more than maxDivisor digits.
+const maxDivided = 10_000
+
+// maxDivisor is the greatest number of digits of divisors for which the division takes time linear in the dividend.
+const maxDivisor = 18
+
+// isMultipleOf reports whether n is an integer multiple of m, which is not zero. It gives up if both are too long.
+func (n number) isMultipleOf(r *run, m number) bool {
+	if n.digits != "" && len(m.digits) <= maxDivisor {
+		return n.isMultipleOfShort(r, m)
+	}
+	digits := len(n.digits) + len(m.digits)
+	if digits > maxDivided {
+		r.giveUp(&undecided{fmt.Sprintf("multipleOf has a divisor of %d digits for a number of %d digits", len(m.digits), len(n.digits))})
+	}
+	r.step(digits/8 + digits*digits>>14)
 	if n.digits == "" {
 		return true
 	}
@@ -96,6 +111,34 @@ func (n number) isMultipleOf(m number) bool {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(shift), b)
 	a.Mul(a, power)
 	return a.Mod(a, b).Sign() == 0
+}
+
+// isMultipleOfShort is isMultipleOf for a divisor of up to maxDivisor digits and a number that is not zero.
+func (n number) isMultipleOfShort(r *run, m number) bool {
+	b, _ := strconv.ParseUint(m.digits, 10, 64)
+	shift := (n.exponent - int64(len(n.digits))) - (m.exponent - int64(len(m.digits)))
+	if shift < 0 {
+		return false // as in isMultipleOf
+	}
+	rest := uint64(0) // of the digits so far
+	more := func(times, plus uint64) {
+		high, low := bits.Mul64(rest, times)
+		low, carry := bits.Add64(low, plus, 0)
+		rest = bits.Rem64(high+carry, low, b)
+	}
+	const some = 1 << 10 // digits for each look at the bounds
+	for digits := n.digits; digits != ""; {
+		part := digits[:min(some, len(digits))]
+		digits = digits[len(part):]
+		r.step(1 + len(part)/64)
+		for _, c := range []byte(part) {
+			more(10, uint64(c-'0'))
+		}
+	}
+	for range min(shift, int64(bits.Len64(b))) {
+		more(10, 0)
+	}
+	return rest == 0
 }
 
 // size returns the number as a count, rounded down and limited to an int.

@@ -3,10 +3,13 @@ package validator
 import (
 	"context"
 	"fmt"
+	"io"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2"
 )
@@ -15,6 +18,7 @@ import (
 // concurrent use.
 type Pattern struct {
 	linear *regexp.Regexp // nil: the pattern needs backtracking
+	size   int            // of linear: how many instructions it has, all of which may be tried at each character
 	source string
 	slow   sync.Pool // of *regexp2.Regexp, each used by one match at a time, with its own time limit
 }
@@ -24,7 +28,7 @@ func NewPattern(source string) (*Pattern, error) {
 	p := &Pattern{source: source}
 	if translated, ok := translate(source); ok {
 		if re, err := regexp.Compile(translated); err == nil {
-			p.linear = re
+			p.linear, p.size = re, instructions(translated)
 			return p, nil
 		}
 	}
@@ -34,6 +38,19 @@ func NewPattern(source string) (*Pattern, error) {
 	}
 	p.slow.Put(first)
 	return p, nil
+}
+
+// instructions returns the size of the program of an expression that compiles.
+func instructions(translated string) int {
+	parsed, err := syntax.Parse(translated, syntax.Perl)
+	if err != nil {
+		return len(translated) // can't happen
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return len(translated) // can't happen
+	}
+	return len(program.Inst)
 }
 
 func (p *Pattern) backtracking() (*regexp2.Regexp, error) {
@@ -62,7 +79,7 @@ const slice = 50 * time.Millisecond
 func (p *Pattern) match(r *run, s string) bool {
 	r.step(1 + len(s)/64)
 	if p.linear != nil {
-		return p.linear.MatchString(s)
+		return p.matchLinear(r, s)
 	}
 	re, _ := p.slow.Get().(*regexp2.Regexp)
 	if re == nil {
@@ -85,6 +102,64 @@ func (p *Pattern) match(r *run, s string) bool {
 			return ok
 		}
 		r.poll()
+	}
+}
+
+// Work of a linear match is counted as the product of the pattern's size and the text's.
+const (
+	workPerStep = 1 << 12 // takes up to 60 µs
+	uncheckedAt = 1 << 22 // a match with more work looks at the bounds on the way
+)
+
+func (p *Pattern) matchLinear(r *run, s string) (matches bool) {
+	work := p.size * len(s)
+	if work < workPerStep {
+		return p.linear.MatchString(s)
+	}
+	in := &bounded{run: r, pattern: p, rest: s, since: time.Now()}
+	if work > uncheckedAt {
+		matches = p.linear.MatchReader(in)
+	} else {
+		r.step(work / workPerStep)
+		in.since = time.Now()
+		matches = p.linear.MatchString(s)
+	}
+	in.count()
+	return matches
+}
+
+// A bounded is a text that a pattern is matched against: reading it ends with the run's bounds. It gives up through the
+// matching code, which holds nothing that would have to be released.
+type bounded struct {
+	run     *run
+	pattern *Pattern
+	rest    string
+	work    int // since the last step
+	since   time.Time
+}
+
+// ReadRune implements io.RuneReader.
+func (b *bounded) ReadRune() (rune, int, error) {
+	if b.work += b.pattern.size; b.work >= workPerStep {
+		b.count()
+		// A poll for each step: the time of the work varies a lot.
+		b.run.step(b.work / workPerStep)
+		b.run.poll()
+		b.work, b.since = b.work%workPerStep, time.Now()
+	}
+	if b.rest == "" {
+		return 0, 0, io.EOF
+	}
+	c, n := utf8.DecodeRuneInString(b.rest)
+	b.rest = b.rest[n:]
+	return c, n, nil
+}
+
+// count adds the time since the last call to that of linear matches.
+func (b *bounded) count() {
+	b.run.linear += time.Since(b.since)
+	if b.run.linear > linearTime {
+		b.run.giveUp(&undecided{fmt.Sprintf("the pattern %s took too long to match", quote(b.pattern.source))})
 	}
 }
 

@@ -19,6 +19,8 @@ const (
 	MaxSteps = 2 << 20
 	// patternTime bounds the time of all backtracking matches together.
 	patternTime = time.Second
+	// linearTime bounds the time of all other matches together, but short ones.
+	linearTime = 5 * time.Second
 	// maxMemo bounds the memory: outcomes beyond it are computed again.
 	maxMemo = 1 << 19
 	// maxNested bounds how deeply applications of schemas may nest.
@@ -40,6 +42,7 @@ type run struct {
 	steps    int
 	told     time.Time     // until when the context's pace has been told of the work; zero before the first poll
 	patterns time.Duration // time spent in backtracking patterns
+	linear   time.Duration // time spent in other patterns
 }
 
 // given is the value that giveUp panics with; only attempt recovers it.

@@ -258,3 +258,134 @@ func TestOldKeywords(t *testing.T) {
 		t.Error("an empty list of types is accepted")
 	}
 }
+
+// A countdown is a context that ends when it has been looked at a number of times.
+type countdown struct {
+	context.Context
+	looks *int
+}
+
+func (c countdown) Err() error {
+	if *c.looks--; *c.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A context ends a match of a pattern, with whatever instructions, in the middle of a text.
+func TestContextEndsMatch(t *testing.T) {
+	text := strings.Repeat("x", 10<<20)
+	for _, src := range []string{"^" + strings.Repeat("x*", 20_000) + "y", "^(?:" + strings.Repeat("x?", 500) + ")*y$", strings.Repeat("(?:x{500}y?)", 20)} {
+		p, err := NewPattern(src)
+		if err != nil || !p.Linear() {
+			t.Fatal(err)
+		}
+		looks := 20
+		if _, err := p.Match(countdown{t.Context(), &looks}, text); !errors.Is(err, context.Canceled) {
+			t.Errorf("%.40s: %v", src, err)
+		}
+	}
+}
+
+// The time of matches is bounded, and so are their steps.
+func TestMatchesAreBounded(t *testing.T) {
+	p, err := NewPattern("^" + strings.Repeat("x*", 20_000) + "y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, spent := range map[string]run{"time": {linear: linearTime}, "steps": {steps: MaxSteps - 100}} {
+		for _, size := range []int{10, 10 << 20} {
+			r := spent
+			r.ctx = t.Context()
+			err := r.attempt(func() error {
+				p.match(&r, strings.Repeat("x", size))
+				return nil
+			})
+			if undecided := errors.Is(err, ErrUndecided); undecided != (name == "time" || size > 10) {
+				t.Errorf("%s, %d bytes: %v", name, size, err)
+			}
+		}
+	}
+}
+
+// A long text is matched as a short one is.
+func TestLongTexts(t *testing.T) {
+	long := strings.Repeat("ab ü\n", 300_000)
+	for src, want := range map[string]bool{
+		`^(?:ab ü\n)*$`: true, `^(?:ab ü\n)*x$`: false, `\bab ü\n(?:ab.*\n){0,20}c$`: false, `c$`: true, `^c`: false, `(?:ü\nab ){3}`: true, `bü`: false, `\Bb`: true,
+	} {
+		p, err := NewPattern(src)
+		if err != nil || !p.Linear() {
+			t.Fatal(src, err)
+		}
+		end := ""
+		if strings.HasSuffix(src, "c$") {
+			end = "c"
+		}
+		if src == `\bab ü\n(?:ab.*\n){0,20}c$` {
+			want = true
+		}
+		if got, err := p.Match(t.Context(), long+end); got != want || err != nil {
+			t.Errorf("%s: %v %v", src, got, err)
+		}
+	}
+}
+
+// Long numbers are divided in time linear in their length, or there is no verdict.
+func TestLongNumbers(t *testing.T) {
+	ones, nines := strings.Repeat("1", 3_000_000), strings.Repeat("9", 20_000)
+	for _, test := range []struct {
+		divisor, document string
+		want              any
+	}{
+		{"3", ones, nil}, {"3", ones + "1", new(Error)}, {"3", ones + "e-2", new(Error)}, {"0.03", ones + "e-2", nil}, {"999999999999999999", nines, new(Error)},
+		{"999999999999999999", nines[:18*1000] + "e5", nil}, {"999999999999999999", nines[:18*1000] + "e555", nil}, {"37", nines[:18*1000-1], new(Error)}, {"64", "1e6", nil}, {"64", "1e5", new(Error)},
+		{nines[:100], nines[:9900], nil}, {nines[:100], nines[:9899], new(Error)}, {nines[:100], nines, ErrUndecided}, {nines, "1", ErrUndecided},
+	} {
+		s, err := Compile(t.Context(), []byte(`{"multipleOf": `+test.divisor+`}`), "2020-12")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Validate(t.Context(), []byte(test.document))
+		var invalid *Error
+		switch test.want {
+		case nil:
+			if err != nil {
+				t.Errorf("%.40s, %.40s: %v", test.divisor, test.document, err)
+			}
+		case ErrUndecided:
+			if !errors.Is(err, ErrUndecided) {
+				t.Errorf("%.40s, %.40s: %v", test.divisor, test.document, err)
+			}
+		default:
+			if !errors.As(err, &invalid) {
+				t.Errorf("%.40s, %.40s: %v", test.divisor, test.document, err)
+			}
+		}
+	}
+	looks := 5
+	s, err := Compile(t.Context(), []byte(`{"multipleOf": 3}`), "2020-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(countdown{t.Context(), &looks}, []byte(ones)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Comparing long texts counts as work by their length, and is done once for many constants.
+func TestLongConstants(t *testing.T) {
+	document := `["` + strings.Repeat("x", 10<<20) + `"]`
+	for schema, undecided := range map[string]bool{
+		`{"items": {"allOf": [` + strings.Repeat(`{"not": {"const": "y"}},`, 30_000) + `true]}}`:                         false,
+		`{"allOf": [` + strings.Repeat(`{"not": {"const": "y"}}, {"items": {"not": {"const": "y"}}},`, 1_000) + `true]}`: true,
+	} {
+		s, err := Compile(t.Context(), []byte(schema), "2020-12")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(t.Context(), []byte(document)); errors.Is(err, ErrUndecided) != undecided || !undecided && err != nil {
+			t.Errorf("%.40s: %v", schema, err)
+		}
+	}
+}

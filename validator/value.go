@@ -132,7 +132,7 @@ func readFrom(r *run, d *json.Decoder, t json.Token, depth int) (*value, error) 
 // canonical appends a text that is the same for equal values, and different for
 // others.
 func (v *value) canonical(r *run, dst []byte) []byte {
-	r.step(1)
+	r.step(1 + (len(v.text)+len(v.num.digits))/64)
 	switch v.kind {
 	case boolean:
 		if v.truth {
@@ -155,6 +155,7 @@ func (v *value) canonical(r *run, dst []byte) []byte {
 		sort.Strings(names)
 		dst = append(dst, '{')
 		for _, name := range names {
+			r.step(len(name) / 64)
 			dst = append(strconv.AppendInt(dst, int64(len(name)), 10), ':')
 			dst = v.members[name].canonical(r, append(dst, name...))
 		}

@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stencil-json/stencil/server/generation"
 	"github.com/stencil-json/stencil/server/openai"
+	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/request"
 	"github.com/stencil-json/stencil/server/wire"
 	"github.com/stencil-json/stencil/vocab"
@@ -21,6 +23,10 @@ type pieceReply struct {
 	ID    int32 `json:"id"`
 	Piece any   `json:"piece"` // text, or an array of bytes if it is not UTF-8
 }
+
+// maxTokenized is how many bytes of text a request may have tokenized: a text is tokenized in one go, at about a MB a
+// second.
+const maxTokenized = 4 << 20
 
 // Tokenize handles POST /tokenize: it returns the tokens of a text, or of a sequence of texts and tokens.
 func (s *Handlers) Tokenize(r *http.Request) (wire.Answer, error) {
@@ -48,7 +54,20 @@ func (s *Handlers) Tokenize(r *http.Request) (wire.Answer, error) {
 		if err != nil {
 			return nil, err
 		}
+		size := 0
+		for _, part := range parts {
+			size += len(part.text)
+		}
+		if size > maxTokenized {
+			return nil, problem.New(problem.Problem{
+				Status: http.StatusRequestEntityTooLarge, Kind: problem.Invalid, Param: "content", Code: "text_too_long",
+				Message: fmt.Sprintf("content has %d bytes of text; at most %d are tokenized at once", size, maxTokenized),
+			})
+		}
 		for i, part := range parts {
+			if r.Context().Err() != nil {
+				return nil, context.Cause(r.Context())
+			}
 			switch {
 			case part.tokens != nil:
 				tokens = append(tokens, part.tokens...)

@@ -12,6 +12,7 @@ import (
 	"github.com/stencil-json/stencil/agent/signals"
 	"github.com/stencil-json/stencil/constraint"
 	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/gbnf"
 	"github.com/stencil-json/stencil/repair"
 	"github.com/stencil-json/stencil/schema"
@@ -243,16 +244,31 @@ func (s *Handlers) matchGrammar(ctx context.Context, reply *validateReply, c req
 		line, column := jsondoc.LineColumn(text, n)
 		reply.Errors = append(reply.Errors, wire.Detail{Keyword: c.Kind, Reason: strings.TrimPrefix(err.Error(), "decoder: "), Line: line, Column: column})
 	case err != nil:
-		return err
+		return beyond(ctx, n, err)
 	case !m.Accepting():
+		end := m.ShortestCompletion()
+		if err := m.Err(); err != nil {
+			return beyond(ctx, len(text), err)
+		}
 		line, column := jsondoc.LineColumn(text, len(text))
 		reply.Incomplete = true
-		reply.Errors = append(reply.Errors, wire.Detail{Keyword: c.Kind, Reason: "the text ends too early; it could end with " + strconv.Quote(string(m.ShortestCompletion())), Line: line, Column: column})
+		reply.Errors = append(reply.Errors, wire.Detail{Keyword: c.Kind, Reason: "the text ends too early; it could end with " + strconv.Quote(string(end)), Line: line, Column: column})
 	default:
+		if err := m.Err(); err != nil {
+			return beyond(ctx, len(text), err)
+		}
 		valid = true
 	}
 	reply.Valid = &valid
 	return nil
+}
+
+// beyond returns the error for a text that a matcher could not read further than n bytes.
+func beyond(ctx context.Context, n int, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &engine.ConstraintError{Offset: n, Cause: err}
 }
 
 // A repairReply is the result of a repair.
