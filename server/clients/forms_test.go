@@ -95,7 +95,11 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 		if begun {
 			thinking = "Hm." + thoughts.Close
 		}
-		thoughtful, document := thinking+blank+form.Lead+text, thinking+thoughts.Gap+`{"age": 5, "name": "Ann"}`
+		before := blank + form.Lead
+		if thoughts.CallGap != nil {
+			before = *thoughts.CallGap
+		}
+		thoughtful, document := thinking+before+text, thinking+thoughts.Gap+`{"age": 5, "name": "Ann"}`
 		if begun {
 			text = thoughtful
 		}
