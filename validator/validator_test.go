@@ -310,7 +310,7 @@ func TestMatchesAreBounded(t *testing.T) {
 
 // A long text is matched as a short one is.
 func TestLongTexts(t *testing.T) {
-	long := strings.Repeat("ab ü\n", 300_000)
+	long := strings.Repeat("ab ü\n", 80_000)
 	for src, want := range map[string]bool{
 		`^(?:ab ü\n)*$`: true, `^(?:ab ü\n)*x$`: false, `\bab ü\n(?:ab.*\n){0,20}c$`: false, `c$`: true, `^c`: false, `(?:ü\nab ){3}`: true, `bü`: false, `\Bb`: true,
 	} {
