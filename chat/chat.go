@@ -157,12 +157,12 @@ func (t *Template) renderAs(in Input, form CallForm) (string, error) {
 		text, err := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now})
 		if err != nil && in.kept != nil {
 			in.kept = nil // supply changes tools
-			if vars, err2 := t.vars(in, v); err2 == nil && t.supply(vars, in) {
-				if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now}); err2 == nil {
-					text, err = again, nil
-				}
+			var err2 error
+			if vars, err2 = t.vars(in, v); err2 != nil {
+				return "", err2
 			}
-		} else if err != nil && t.supply(vars, in) {
+		}
+		if err != nil && t.supply(vars, in) {
 			if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now}); err2 == nil {
 				text, err = again, nil
 			}

@@ -188,7 +188,7 @@ func (p *properties) types(src json.RawMessage) map[string]bool {
 			s.Enum = []any{*s.Const}
 		}
 		for _, x := range s.Enum {
-			out[typeName(x)] = true
+			out[layout.TypeName(x)] = true
 		}
 	case s.AnyOf != nil || s.OneOf != nil:
 		for _, one := range append(s.AnyOf, s.OneOf...) {
@@ -213,22 +213,6 @@ func (p *properties) types(src json.RawMessage) map[string]bool {
 		out["integer"] = true
 	}
 	return out
-}
-
-func typeName(x any) string {
-	switch x.(type) {
-	case string:
-		return "string"
-	case bool:
-		return "boolean"
-	case nil:
-		return "null"
-	case map[string]any:
-		return "object"
-	case []any:
-		return "array"
-	}
-	return "number"
 }
 
 // ways returns the ways in which a value may be written; unchecked reports whether its

@@ -304,7 +304,7 @@ func (r *reading) leave() string {
 	return ""
 }
 
-// jsonType returns the type of a JSON value that is no string, "" if the text is none. A whole number is an integer.
+// jsonType returns the type of a JSON value, "" if the text is none. A whole number is an integer.
 func jsonType(text string) string {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -312,7 +312,19 @@ func jsonType(text string) string {
 	if d.Decode(&value) != nil || d.InputOffset() != int64(len(text)) {
 		return ""
 	}
-	switch v := value.(type) {
+	if n, ok := value.(json.Number); ok {
+		if f, err := n.Float64(); err == nil && f == math.Trunc(f) {
+			return "integer"
+		}
+	}
+	return TypeName(value)
+}
+
+// TypeName returns the type of a decoded JSON value, "number" for any number.
+func TypeName(x any) string {
+	switch x.(type) {
+	case string:
+		return "string"
 	case bool:
 		return "boolean"
 	case nil:
@@ -321,13 +333,8 @@ func jsonType(text string) string {
 		return "object"
 	case []any:
 		return "array"
-	case json.Number:
-		if f, err := v.Float64(); err == nil && f == math.Trunc(f) {
-			return "integer"
-		}
-		return "number"
 	}
-	return ""
+	return "number"
 }
 
 // end ends the call and returns the rest of its JSON.
