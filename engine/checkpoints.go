@@ -26,13 +26,14 @@ type checkpoints struct {
 
 // A checkpoint is the state of a sequence after some tokens.
 type checkpoint struct {
-	hash   uint64
-	tokens []int32
-	spans  history
-	state  []byte
+	hash uint64
+	contents
+	state []byte
 }
 
-func (c *checkpoint) size() int64 { return int64(len(c.state)) + 4*int64(len(c.tokens)) }
+func (c *checkpoint) size() int64 {
+	return int64(len(c.state)) + 4*int64(len(c.tokens)+len(c.answer))
+}
 
 func newCheckpoints(limit int64, rewinds bool) *checkpoints {
 	return &checkpoints{rewinds: rewinds, limit: limit, index: map[uint64]*list.Element{}, recent: list.New()}
@@ -69,6 +70,26 @@ func (c *checkpoints) longest(tokens []int32) (*checkpoint, int) {
 	}
 	c.recent.MoveToFront(best)
 	return best.Value.(*checkpoint), common
+}
+
+// fitting returns the checkpoint of which a prompt can reuse most, and how many
+// tokens that is, nil and 0 if there is none: all that one holds of a prompt that it
+// holds whole, with the logits after it, else at most all but the last token.
+func (c *checkpoints) fitting(prompt []int32, of cutting) (*checkpoint, int) {
+	if c == nil {
+		return nil, 0
+	}
+	for el := c.recent.Front(); c.rewinds && el != nil; el = el.Next() {
+		if x := el.Value.(*checkpoint); x.again(prompt) {
+			c.recent.MoveToFront(el)
+			return x, x.whole
+		}
+	}
+	x, n := c.longest(prompt[:len(prompt)-1])
+	if x != nil && c.rewinds {
+		n = of.usable(x.spans, n)
+	}
+	return x, n
 }
 
 // longestWhole considers only checkpoints that are prefixes of the tokens.
@@ -111,8 +132,9 @@ func (c *checkpoints) mayFit(tokens int) bool { return c.tooLong == 0 || tokens 
 
 // put stores a state, whose bytes must not change afterwards. It returns false if
 // the state exceeds the limit.
-func (c *checkpoints) put(tokens []int32, spans history, state []byte) bool {
-	x := &checkpoint{tokens: slices.Clone(tokens), spans: slices.Clone(spans), state: state}
+func (c *checkpoints) put(held contents, state []byte) bool {
+	x := &checkpoint{contents: held.clone(), state: state}
+	tokens := x.tokens
 	if x.size() > c.limit {
 		if c.tooLong == 0 || len(tokens) < c.tooLong {
 			c.tooLong = len(tokens)

@@ -22,7 +22,7 @@ func TestCheckpoints(t *testing.T) {
 		t.Error("an empty store is wrong")
 	}
 	for range 2 { // the second time it is stored already
-		if !c.put(tokens[:100], nil, state) || c.size != 500 {
+		if !c.put(contents{tokens: tokens[:100]}, state) || c.size != 500 {
 			t.Errorf("%d bytes", c.size)
 		}
 	}
@@ -36,16 +36,16 @@ func TestCheckpoints(t *testing.T) {
 	}
 	// The least recently used is evicted.
 	a, b, d := tokensFrom(2000, 100), tokensFrom(3000, 100), tokensFrom(4000, 100)
-	c.put(a, nil, state)
-	c.put(b, nil, state)
+	c.put(contents{tokens: a}, state)
+	c.put(contents{tokens: b}, state)
 	c.reach(tokens)
-	c.put(d, nil, state)
+	c.put(contents{tokens: d}, state)
 	if c.reach(tokens) == 0 || c.reach(a) != 0 || c.reach(b) == 0 || c.reach(d) == 0 || c.bytes() != c.limit {
 		t.Errorf("after eviction %d bytes of %d", c.bytes(), c.limit)
 	}
 	// A state larger than the limit is rejected, and longer ones are no longer
 	// wanted.
-	if c.put(tokens[:500], nil, state) || c.reach(tokens) != 100 || c.wants(tokens[:500]) || !c.wants(tokens[:499]) {
+	if c.put(contents{tokens: tokens[:500]}, state) || c.reach(tokens) != 100 || c.wants(tokens[:500]) || !c.wants(tokens[:499]) {
 		t.Error("a state that is too large")
 	}
 	x, _ := c.longest(tokens)
@@ -82,7 +82,7 @@ func TestCheckpointsAgainstList(t *testing.T) {
 		if got := c.reach(tokens); got != want {
 			t.Fatalf("%v: %d, want %d", tokens, got, want)
 		}
-		c.put(tokens, nil, make([]byte, rng.IntN(300)))
+		c.put(contents{tokens: tokens}, make([]byte, rng.IntN(300)))
 		if c.size > c.limit || c.recent.Len() != len(c.index) {
 			t.Fatalf("%d bytes of %d, %d and %d entries", c.size, c.limit, c.recent.Len(), len(c.index))
 		}
@@ -94,7 +94,7 @@ func TestCheckpointsAgainstList(t *testing.T) {
 func TestCheckpointsInPart(t *testing.T) {
 	c := newCheckpoints(10_000, true)
 	tokens, state := tokensFrom(0, 1000), make([]byte, 100)
-	c.put(tokens[:300], nil, state)
+	c.put(contents{tokens: tokens[:300]}, state)
 	for n, want := range map[int]int{1: 1, 299: 299, 300: 300, 1000: 300} {
 		if got := c.reach(tokens[:n]); got != want {
 			t.Errorf("%d tokens: reach %d, want %d", n, got, want)
@@ -104,11 +104,11 @@ func TestCheckpointsInPart(t *testing.T) {
 	if x, n := c.longest(other); n != 200 || len(x.tokens) != 300 {
 		t.Errorf("%d tokens in common", n)
 	}
-	c.put(tokens[:400], nil, state)
+	c.put(contents{tokens: tokens[:400]}, state)
 	if c.recent.Len() != 1 || len(c.index) != 1 || c.reach(tokens) != 400 || c.bytes() != 100+4*400 {
 		t.Errorf("%d checkpoints of %d bytes", c.recent.Len(), c.bytes())
 	}
-	c.put(other, nil, state)
+	c.put(contents{tokens: other}, state)
 	if c.recent.Len() != 2 || c.reach(other) != len(other) || c.reach(tokens) != 400 {
 		t.Error("a text that only begins alike has taken the place of another")
 	}

@@ -271,7 +271,7 @@ func (e *Engine) Restore(ctx context.Context, n int, in promptcache.State) error
 			}
 			defer l.slots.release(x)
 			l.seats.disorder()
-			if err := l.slots.restore(x, in.Tokens, spans, in.Bytes); err != nil {
+			if err := l.slots.restore(x, contents{tokens: in.Tokens, spans: spans}, in.Bytes); err != nil {
 				return true, err
 			}
 			if len(x.tokens) == 0 {

@@ -12,20 +12,30 @@ import (
 
 // A slot is one of the backend's sequences and its known contents.
 type slot struct {
-	id     int32
-	tokens []int32 // in its KV cells
-	spans  history // how they were computed
-	busy   bool
-	used   uint64 // slots.clock when it was last acquired or released
+	id int32
+	contents
+	busy  bool
+	used  uint64 // slots.clock when it was last acquired or released
+	first bool   // its cells are the first of the cache, in order
+}
 
-	first  bool      // its cells are the first of the cache, in order
+// contents are what KV cells, or a state made of them, hold.
+type contents struct {
+	tokens []int32
+	spans  history   // how they were computed
 	answer []float32 // the logits after the first whole tokens: a prompt and the text forced after it
 	whole  int
 }
 
-// again reports whether a slot holds the prompt and what was forced after it, with
+// clone returns a copy that shares only the logits, which never change.
+func (x contents) clone() contents {
+	x.tokens, x.spans = slices.Clone(x.tokens), slices.Clone(x.spans)
+	return x
+}
+
+// again reports whether contents have the prompt and what was forced after it, with
 // the logits after that.
-func (x *slot) again(prompt []int32) bool {
+func (x *contents) again(prompt []int32) bool {
 	return x.answer != nil && x.whole >= len(prompt) && commonPrefix(x.tokens, prompt) == len(prompt)
 }
 
@@ -68,25 +78,19 @@ const (
 // acquire returns a slot for a prompt, filled with the longest prefix found in a
 // slot, in a checkpoint or in what was read from disk. At least the last token is
 // left over, since the logits come from decoding it, unless the slot still has
-// them: see [slot.again]. It returns nil if no slot is idle.
+// them: see [contents.again]. It returns nil if no slot is idle.
 func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin) {
 	best, common := s.longest(prompt, c)
 	from, at := fromSlot, common
 	var state []byte
-	var held []int32 // tokens in the state: all of prompt[:at], and maybe more
-	var spans history
+	var held contents // of the state: all of prompt[:at], and maybe more
 	var saved *checkpoint
-	if x, n := s.kept.longest(prompt[:len(prompt)-1]); n > at {
-		if s.rewinds {
-			n = c.usable(x.spans, n)
-		}
-		if n > at {
-			from, at, state, held, spans, saved = fromCheckpoint, n, x.state, x.tokens, x.spans, x
-		}
+	if x, n := s.kept.fitting(prompt, c); n > at {
+		from, at, state, held, saved = fromCheckpoint, n, x.state, x.contents, x
 	}
 	if read != nil && read.tokens > at {
-		from, at, state, held = fromStore, read.tokens, read.state, prompt[:read.tokens]
-		spans = history{}.add(at, blocks)
+		from, at, state = fromStore, read.tokens, read.state
+		held = contents{tokens: prompt[:read.tokens], spans: history{}.add(at, blocks)}
 	}
 	if state != nil {
 		best, common = nil, 0
@@ -114,12 +118,12 @@ func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin)
 		}
 	}
 	if state != nil {
-		err := s.restore(target, held, spans, state)
+		err := s.restore(target, held, state)
 		if err != nil && from == fromStore {
 			read.refused = err
 		}
 		s.cut(target, at)
-		if s.rewinds && from == fromCheckpoint && err == nil && goesOn(len(held), at) {
+		if s.rewinds && from == fromCheckpoint && err == nil && goesOn(len(held.tokens), at) {
 			s.kept.forget(saved) // its tokens are in the KV cells again
 		}
 	}
@@ -141,7 +145,8 @@ func (s *slots) acquireEmpty() *slot {
 // restore loads a state into a slot, which is empty and busy. If that fails, the
 // slot stays empty. The error is nil if only room was lacking; otherwise the state
 // is at fault and its checkpoint is dropped.
-func (s *slots) restore(x *slot, tokens []int32, spans history, state []byte) error {
+func (s *slots) restore(x *slot, held contents, state []byte) error {
+	tokens := held.tokens
 	err := s.ctx.SetSeqState(x.id, state)
 	for errors.Is(err, backend.ErrNoSlot) && s.evict() {
 		err = s.ctx.SetSeqState(x.id, state)
@@ -150,10 +155,9 @@ func (s *slots) restore(x *slot, tokens []int32, spans history, state []byte) er
 		err = fmt.Errorf("%w: it holds %d tokens, not %d", backend.ErrState, n, len(tokens))
 	}
 	if err == nil {
-		x.tokens = append(x.tokens[:0], tokens...)
-		x.spans = slices.Clone(spans)
+		x.contents = held.clone()
 		if !s.rewinds && s.kept.wants(tokens) { // it is from disk
-			s.kept.put(tokens, spans, state)
+			s.kept.put(held, state)
 		}
 		return nil
 	}
@@ -265,11 +269,10 @@ func (s *slots) alone(x *slot) {
 		s.clear(y)
 	}
 	if len(x.tokens) > 0 && !x.first {
-		tokens, spans, answer, whole := slices.Clone(x.tokens), slices.Clone(x.spans), x.answer, x.whole
-		state := s.state(x)
+		held, state := x.contents.clone(), s.state(x)
 		s.clear(x)
-		if state != nil && s.restore(x, tokens, spans, state) == nil {
-			x.answer, x.whole = answer, whole
+		if state != nil {
+			s.restore(x, held, state)
 		}
 	}
 	x.first = true
@@ -383,7 +386,7 @@ func (s *slots) keepState(x *slot) (state []byte, ok bool) {
 	if state = s.state(x); state == nil {
 		return nil, true
 	}
-	if ok = s.kept.put(x.tokens, x.spans, state); !ok {
+	if ok = s.kept.put(x.contents, state); !ok {
 		s.log.Warn("a prompt is larger than all checkpoints may be", "tokens", len(x.tokens), "bytes", len(state), "checkpoint_bytes", s.kept.limit)
 	}
 	return state, ok
@@ -439,7 +442,7 @@ func (s *slots) resync(x *slot) {
 func (s *slots) recall(x *slot, tokens []int32) {
 	if c, n := s.kept.longest(tokens[:len(tokens)-1]); n > len(x.tokens) {
 		s.clear(x)
-		s.restore(x, c.tokens, c.spans, c.state)
+		s.restore(x, c.contents, c.state)
 		s.cut(x, n)
 	}
 }
