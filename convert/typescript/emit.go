@@ -275,7 +275,9 @@ func printType(b *strings.Builder, t typ) {
 	case *literal:
 		b.WriteString(t.json)
 	case *array:
-		b.WriteString("[]")
+		if b.WriteString("[]"); t.unique {
+			b.WriteByte('!')
+		}
 		printType(b, t.elem)
 	case *union:
 		b.WriteByte('(')
@@ -286,8 +288,14 @@ func printType(b *strings.Builder, t typ) {
 		join(t.of, "&")
 		b.WriteByte(')')
 	default:
-		// Such a type occurs at one position of the source, which identifies it.
+		// The position in the source identifies a type that has no name, unless type
+		// parameters were replaced in it.
 		fmt.Fprintf(b, "at_%d_%d", t.at().line, t.at().column)
+		if from, ok := t.(interface{ from() origin }); ok && len(from.from().with) > 0 {
+			b.WriteByte('<')
+			join(from.from().with, ",")
+			b.WriteByte('>')
+		}
 	}
 }
 

@@ -2,7 +2,7 @@ package typescript
 
 // objectType reads an object type or a mapped type in braces.
 func (p *parser) objectType() (typ, error) {
-	o := &object{place: p.tok.place}
+	o := &object{origin: origin{place: p.tok.place}}
 	if err := p.expect("{"); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (p *parser) bracket(o *object, doc *comment) (*mapped, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	m := &mapped{place: open.place, param: name.text}
+	m := &mapped{origin: origin{place: open.place}, param: name.text}
 	if m.keys, err = p.typ(); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,15 @@ type typ interface{ at() place }
 
 func (p place) at() place { return p }
 
+// An origin identifies a type that has no name: where it was written, and what replaced
+// type parameters within it, in order.
+type origin struct {
+	place
+	with []typ
+}
+
+func (o origin) from() origin { return o }
+
 type (
 	// keyword is one of the built-in type names.
 	keyword struct {
@@ -22,7 +31,7 @@ type (
 	}
 	// template is a template literal type: texts[0] holes[0] texts[1] …
 	template struct {
-		place
+		origin
 		texts []string
 		holes []typ
 	}
@@ -32,7 +41,7 @@ type (
 		unique bool
 	}
 	tuple struct {
-		place
+		origin
 		elems []tupleElem
 	}
 	tupleElem struct {
@@ -41,7 +50,7 @@ type (
 		rest     bool
 	}
 	object struct {
-		place
+		origin
 		members []member
 		indexes []index
 		byName  map[string]int // name → index of the member; nil until it is needed
@@ -58,7 +67,7 @@ type (
 		doc        *comment
 	}
 	mapped struct {
-		place
+		origin
 		param    string
 		keys     typ
 		value    typ
@@ -79,11 +88,11 @@ type (
 		args []typ
 	}
 	keyOf struct {
-		place
+		origin
 		of typ
 	}
 	access struct {
-		place
+		origin
 		of, key typ
 	}
 )
@@ -388,7 +397,7 @@ func (p *parser) operator() (typ, error) {
 		}
 		of, err := p.operator()
 		if start.word("keyof") {
-			of = &keyOf{start.place, of}
+			of = &keyOf{origin{place: start.place}, of}
 		}
 		return of, err
 	}
@@ -410,7 +419,7 @@ func (p *parser) operator() (typ, error) {
 		}
 		var key typ
 		if key, err = p.typ(); err == nil {
-			t, err = &access{at, t, key}, p.expect("]")
+			t, err = &access{origin{place: at}, t, key}, p.expect("]")
 		}
 	}
 	return t, err
@@ -510,7 +519,7 @@ func (p *parser) named() (typ, error) {
 }
 
 func (p *parser) template() (typ, error) {
-	t := &template{place: p.tok.place}
+	t := &template{origin: origin{place: p.tok.place}}
 	for {
 		part := p.tok
 		t.texts = append(t.texts, part.text)
@@ -537,7 +546,7 @@ func (p *parser) template() (typ, error) {
 }
 
 func (p *parser) tuple() (typ, error) {
-	t := &tuple{place: p.tok.place}
+	t := &tuple{origin: origin{place: p.tok.place}}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}

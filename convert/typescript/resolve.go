@@ -10,8 +10,9 @@ import (
 type resolver struct {
 	budget
 	decls       map[string]*declaration
-	depth       int // of expand and alternatives
-	substituted int // depth of substitute
+	depth       int      // of expand and alternatives
+	substituted int      // depth of substitute
+	used        []string // type parameters that it has replaced, of types that it is in
 }
 
 func newResolver(all []*declaration) (*resolver, error) {
@@ -101,7 +102,7 @@ func (r *resolver) expandReference(t *reference) (typ, error) {
 	if len(d.extends) == 0 || !isObject {
 		return r.expand(body)
 	}
-	all := &object{place: d.place}
+	all := &object{origin: origin{place: d.place}}
 	env := r.environment(d, t)
 	for _, base := range d.extends {
 		o, err := r.object(r.substitute(base, env))
@@ -270,7 +271,7 @@ func (r *resolver) objectUtility(t *reference) (typ, error) {
 	if err := r.spend(t.place, len(o.members)); err != nil {
 		return nil, err
 	}
-	out := &object{place: t.place}
+	out := &object{origin: origin{place: t.place}}
 	if t.name != "Pick" {
 		out.indexes = o.indexes
 	}
@@ -296,7 +297,7 @@ func (r *resolver) keyed(at place, keys typ, value func(key typ) typ, optional b
 	if err != nil {
 		return nil, err
 	}
-	o := &object{place: at}
+	o := &object{origin: origin{place: at}}
 	for _, k := range all {
 		if err := r.spend(k.at(), 1); err != nil {
 			return nil, err
@@ -579,7 +580,7 @@ func isScalar(t typ) bool {
 }
 
 func mergeObjects(at place, a, b *object) *object {
-	out := &object{place: at, members: slices.Clone(a.members), indexes: append(slices.Clone(a.indexes), b.indexes...)}
+	out := &object{origin: origin{place: at}, members: slices.Clone(a.members), indexes: append(slices.Clone(a.indexes), b.indexes...)}
 	for _, m := range b.members {
 		both := out.find(m.name)
 		if both == nil {
@@ -604,10 +605,15 @@ func (r *resolver) substitute(t typ, env map[string]typ) typ {
 	if r.substituted++; r.substituted > maxNested {
 		r.fail(t.at(), "types are nested deeper than %d", maxNested)
 	}
-	defer func() { r.substituted-- }()
+	defer func() {
+		if r.substituted--; r.substituted == 0 {
+			r.used = r.used[:0]
+		}
+	}()
 	if r.spend(t.at(), 1) != nil {
 		return t
 	}
+	before := len(r.used)
 	list := func(of []typ) []typ {
 		out := make([]typ, len(of))
 		for i, x := range of {
@@ -618,22 +624,25 @@ func (r *resolver) substitute(t typ, env map[string]typ) typ {
 	switch t := t.(type) {
 	case *reference:
 		if to, ok := env[t.name]; ok && len(t.args) == 0 {
+			r.used = append(r.used, t.name)
 			return to
 		}
 		return &reference{t.place, t.name, list(t.args)}
 	case *template:
-		return &template{t.place, t.texts, list(t.holes)}
+		holes := list(t.holes)
+		return &template{r.replaced(t.origin, before, env), t.texts, holes}
 	case *array:
 		return &array{t.place, r.substitute(t.elem, env), t.unique}
 	case *tuple:
-		out := &tuple{place: t.place}
+		out := &tuple{}
 		for _, e := range t.elems {
 			e.typ = r.substitute(e.typ, env)
 			out.elems = append(out.elems, e)
 		}
+		out.origin = r.replaced(t.origin, before, env)
 		return out
 	case *object:
-		out := &object{place: t.place}
+		out := &object{}
 		for _, m := range t.members {
 			m.typ = r.substitute(m.typ, env)
 			out.members = append(out.members, m)
@@ -642,6 +651,7 @@ func (r *resolver) substitute(t typ, env map[string]typ) typ {
 			x.key, x.value = r.substitute(x.key, env), r.substitute(x.value, env)
 			out.indexes = append(out.indexes, x)
 		}
+		out.origin = r.replaced(t.origin, before, env)
 		return out
 	case *mapped:
 		out := *t
@@ -649,18 +659,38 @@ func (r *resolver) substitute(t typ, env map[string]typ) typ {
 		if _, shadowed := env[t.param]; !shadowed {
 			out.value = r.substitute(t.value, env)
 		}
+		out.origin = r.replaced(t.origin, before, env)
 		return &out
 	case *union:
 		return &union{t.place, list(t.of)}
 	case *intersection:
 		return &intersection{t.place, list(t.of)}
 	case *keyOf:
-		return &keyOf{t.place, r.substitute(t.of, env)}
+		of := r.substitute(t.of, env)
+		return &keyOf{r.replaced(t.origin, before, env), of}
 	case *access:
-		return &access{t.place, r.substitute(t.of, env), r.substitute(t.key, env)}
+		of, key := r.substitute(t.of, env), r.substitute(t.key, env)
+		return &access{r.replaced(t.origin, before, env), of, key}
 	default:
 		return t
 	}
+}
+
+// replaced adds to an origin what the type parameters stand for that were replaced since
+// used had the length before.
+func (r *resolver) replaced(o origin, before int, env map[string]typ) origin {
+	names := r.used[before:]
+	if len(names) == 0 || r.spend(o.place, len(names)) != nil {
+		return o
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	r.used = r.used[:before+len(names)]
+	o.with = slices.Clip(o.with)
+	for _, name := range names {
+		o.with = append(o.with, env[name])
+	}
+	return o
 }
 
 func stringLiteral(at place, text string) *literal {

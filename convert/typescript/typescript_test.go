@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stencil-json/stencil/validator"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -204,4 +207,43 @@ func FuzzConvert(f *testing.F) {
 			t.Fatalf("%q: %v", src, err)
 		}
 	})
+}
+
+// TestInstances has types without names in generic ones, which differ by what the type
+// parameters in them stand for.
+func TestInstances(t *testing.T) {
+	const generic = "type B<T> = {v: T}; type C<T> = {b: B<{x: T}>}; "
+	for _, c := range []struct{ body, arg1, arg2, value1, value2 string }{
+		{`B<{x: T}>`, "1", "'s'", `{"v":{"x":1}}`, `{"v":{"x":"s"}}`},
+		{`B<{x: {y: T}, z?: T}>`, "1", "'s'", `{"v":{"x":{"y":1}}}`, `{"v":{"x":{"y":"s"}}}`},
+		{`B<[T, 2]>`, "1", "'s'", `{"v":[1,2]}`, `{"v":["s",2]}`},
+		{"B<`a${T}`>", "'1'", "'s'", `{"v":"a1"}`, `{"v":"as"}`},
+		{`B<{[K in 'k']: T}>`, "1", "'s'", `{"v":{"k":1}}`, `{"v":{"k":"s"}}`},
+		{`B<T['p']>`, "{p: 1}", "{p: 's'}", `{"v":1}`, `{"v":"s"}`},
+		{`B<keyof T>`, "{p: 1}", "{q: 1}", `{"v":"p"}`, `{"v":"q"}`},
+		{`C<{y: T}>`, "1", "'s'", `{"b":{"v":{"x":{"y":1}}}}`, `{"b":{"v":{"x":{"y":"s"}}}}`},
+		{`B<T>`, "Set<1>", "Array<1>", `{"v":[1]}`, `{"v":[1,1]}`},
+		{`B<1[] | T>`, "1", "'s'", `{"v":1}`, `{"v":"s"}`},
+	} {
+		src := generic + fmt.Sprintf("type A<T> = %s; type Root = {n: A<%s>, s: A<%s>, again: A<%[2]s>}", c.body, c.arg1, c.arg2)
+		out, err := Convert([]byte(src), "Root")
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		s, err := validator.Compile(t.Context(), out, "2020-12")
+		if err != nil {
+			t.Errorf("%s: %v in %s", src, err, out)
+			continue
+		}
+		valid := func(n, s2, again string) bool {
+			return s.Validate(t.Context(), fmt.Appendf(nil, `{"n":%s,"s":%s,"again":%s}`, n, s2, again)) == nil
+		}
+		if !valid(c.value1, c.value2, c.value1) || valid(c.value2, c.value2, c.value1) || valid(c.value1, c.value2, c.value2) {
+			t.Errorf("%s: %s", src, out)
+		}
+		if n := strings.Count(string(out), `"#/$defs/A`); n != 3 {
+			t.Errorf("%s: %d references to A, want 3: %s", src, n, out)
+		}
+	}
 }
