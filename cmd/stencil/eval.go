@@ -66,7 +66,10 @@ document; and "place", where in the prompt it does so:
 The report gives the share of correct fields, F1 over non-empty fields, the share
 of values that occur in the text, the shares of correct and of valid answers, and
 mean tokens and seconds, all with 95% intervals; and for each arm the difference
-to --base on the same cases, by bootstrap over cases.`,
+to --base on the same cases, by bootstrap over cases. For sets of calls, it counts
+wrong answers by cause (wrong function, wrong value, missing or extra argument,
+wrong count, no call, unwanted call, parse failure) and adds up tokens and seconds;
+"forced" is the share of tokens that cost no step of the model, if a server says.`,
 		Example: `  stencil eval --model m.gguf --out results.jsonl --html report.html cases.jsonl
   stencil eval --server http://127.0.0.1:8080 cases.jsonl
   stencil eval --upstream https://api.example.com/v1 --upstream-model x --modes constrained cases.jsonl

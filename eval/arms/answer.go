@@ -33,6 +33,9 @@ type reply struct {
 		Prompt     int `json:"prompt_tokens"`
 		Completion int `json:"completion_tokens"`
 	} `json:"usage"`
+	Constraint *struct {
+		Forced *int `json:"forced_tokens"`
+	} `json:"x_constraint"` // stencil's receipt
 	Error json.RawMessage `json:"error"`
 }
 
@@ -79,6 +82,8 @@ func read(a *Arm, c *sets.Case, m message) sets.Answer {
 		return sets.Answer{Calls: callsIn(m.Content)}
 	case a.Mode == Free:
 		return sets.Answer{Document: documentIn(m.Content)}
+	case len(c.Tools) > 0 && len(m.Calls) == 0:
+		return sets.Answer{Stray: callsIn(m.Content)}
 	case len(c.Tools) > 0:
 		return sets.Answer{Calls: m.Calls}
 	case a.Mode.byTools():

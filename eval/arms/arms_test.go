@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -390,5 +391,109 @@ func TestRunStops(t *testing.T) {
 	one := Arm{Name: "a", URL: slow.URL, Mode: Free, Body: map[string]json.RawMessage{"model": json.RawMessage(`"m"`)}}
 	if out, err := Run(t.Context(), Config{Arms: []Arm{one}, Timeout: 20 * time.Millisecond}, cases[:1]); err != nil || out[0].Failure != "timeout" || out[0].Fields != 1 || out[0].Right != 0 {
 		t.Errorf("%+v %v", out, err)
+	}
+}
+
+// TestRunCalls checks that the report of a set of calls counts the causes of wrong ones, and gives tokens and the share of forced ones
+// where a server has a receipt.
+func TestRunCalls(t *testing.T) {
+	prompts := []string{"right", "wrong_function", "wrong_value", "missing_argument", "extra_argument", "wrong_count", "no_call", "parse_failure", "request_failed"}
+	var questions, answers []string
+	for i, prompt := range prompts {
+		questions = append(questions, fmt.Sprintf(`{"id": "q%d", "question": [[{"role": "user", "content": %q}]], "function": [{"name": "f", "parameters": {"type": "dict", "properties": {"x": {"type": "integer"}}, "required": ["x"]}}, {"name": "g", "parameters": {"type": "dict", "properties": {}}}]}`, i, prompt))
+		answers = append(answers, fmt.Sprintf(`{"id": "q%d", "ground_truth": [{"f": {"x": [1]}}]}`, i))
+	}
+	cases, err := sets.BFCL("calls", []byte(strings.Join(questions, "\n")), []byte(strings.Join(answers, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := sets.BFCL("nothing", []byte(strings.Replace(questions[0], `"right"`, `"unwanted_call"`, 1)+"\n"+questions[6]), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const right = `{"function": {"name": "f", "arguments": "{\"x\": 1}"}}`
+	replies := map[string]string{
+		"right": right, "unwanted_call": right, "wrong_count": right + ", " + right, "no_call": "",
+		"wrong_function": strings.Replace(right, `"f"`, `"g"`, 1), "wrong_value": strings.Replace(right, "1}", "2}", 1), "parse_failure": strings.Replace(right, "1}", "1", 1),
+		"missing_argument": strings.Replace(right, `\"x\": 1`, "", 1), "extra_argument": strings.Replace(right, "1}", `1, \"y\": 1}`, 1),
+	}
+	server := func(receipt string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var body struct{ Messages []sets.Message }
+			if r.Method == http.MethodGet {
+				fmt.Fprint(w, `{"data": [{"id": "m"}]}`)
+				return
+			}
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				t.Error(err)
+			}
+			calls, ok := replies[body.Messages[0].Content]
+			if !ok {
+				w.WriteHeader(400)
+				return
+			}
+			fmt.Fprintf(w, `{"choices": [{"message": {"content": null, "tool_calls": [%s]}}], "usage": {"prompt_tokens": 20, "completion_tokens": 10}%s}`, calls, receipt)
+		}))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	list := []Arm{{Name: "ours", URL: server(`, "x_constraint": {"forced_tokens": 4}`), Mode: ToolsAuto}, {Name: "theirs", URL: server(""), Mode: ToolsAuto}}
+	var lines bytes.Buffer
+	all := append(cases, none...)
+	results, err := Run(t.Context(), Config{Arms: list, Write: &lines}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := Summarize(results, []string{"calls", "nothing"}, list, "ours", 1)
+	if len(report.Rows) != 4 {
+		t.Fatalf("%+v", report.Rows)
+	}
+	for _, row := range report.Rows {
+		want := map[sets.Cause]int{sets.UnwantedCall: 1}
+		if row.Set == "calls" {
+			want = map[sets.Cause]int{}
+			for _, prompt := range prompts[1:] {
+				want[sets.Cause(prompt)] = 1
+			}
+			if row.Totals.Prompt != 160 || row.Totals.Completion != 80 || row.Totals.Median != 10 || row.Totals.Seconds <= 0 {
+				t.Errorf("%s: %+v", row.Arm, row.Totals)
+			}
+		}
+		if !maps.Equal(row.Causes, want) {
+			t.Errorf("%s %s: %v, want %v", row.Set, row.Arm, row.Causes, want)
+		}
+		if f := row.Figures["forced"]; (f != nil) != (row.Arm == "ours") || f != nil && f.Value != 0.4 {
+			t.Errorf("%s: forced %+v", row.Arm, f)
+		}
+	}
+	var table, page strings.Builder
+	if err := errors.Join(report.Table(&table), report.HTML(&page)); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(table.String()), " ")
+	for _, want := range []string{
+		"set arm right wrong function wrong value missing argument extra argument wrong count no call unwanted call parse failure request failed prompt completion median forced seconds",
+		"calls ours 1/9 1 1 1 1 1 1 0 1 1 160 80 10 40.0% ", "calls theirs 1/9 1 1 1 1 1 1 0 1 1 160 80 10 - ", "nothing ours 1/2 0 0 0 0 0 0 1 0 0 40 20 10 40.0% ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, table.String())
+		}
+	}
+	if !strings.Contains(page.String(), "<td>1/9</td>") {
+		t.Error(page.String())
+	}
+	for _, want := range []string{`"cause":"wrong_value"`, `"forced_tokens":4`} {
+		if !strings.Contains(lines.String(), want) {
+			t.Errorf("no result has %s", want)
+		}
+	}
+	// Results are judged again, so those of an earlier version get their causes.
+	done, err := ReadResults(strings.NewReader(strings.ReplaceAll(lines.String(), `"cause":"wrong_value",`, "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Run(t.Context(), Config{Arms: list, Done: done}, all)
+	if err != nil || Summarize(again, []string{"calls"}, list, "ours", 1).Rows[0].Causes[sets.WrongValue] != 1 {
+		t.Error(err)
 	}
 }

@@ -41,6 +41,12 @@ var figures = []figure{
 	{"valid", "valid", true, true, func(r *Result) (float64, float64) { return count(r.Valid), 1 }},
 	{"prompt_tokens", "prompt", false, false, func(r *Result) (float64, float64) { return answered(r, float64(r.Prompt)) }},
 	{"completion_tokens", "completion", false, false, func(r *Result) (float64, float64) { return answered(r, float64(r.Completion)) }},
+	{"forced", "forced", true, false, func(r *Result) (float64, float64) {
+		if r.Forced == nil {
+			return 0, 0
+		}
+		return float64(*r.Forced), float64(r.Completion)
+	}},
 	{"seconds", "seconds", false, false, func(r *Result) (float64, float64) { return answered(r, r.Seconds) }},
 }
 

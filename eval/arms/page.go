@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+
+	"github.com/stencil-json/stencil/eval/sets"
 )
 
 // Sizes of the chart, in pixels.
@@ -32,6 +34,8 @@ type page struct {
 	Base          string
 	Heads         []string
 	Rows, Apart   []line
+	Causes        []sets.Cause
+	Wrong         []wrong
 	Bars          []bar
 	Sets, Lines   []mark
 	Width, Height float64
@@ -45,10 +49,18 @@ type line struct {
 	Failures        string
 }
 
+// wrong is a row of the table of causes.
+type wrong struct {
+	Set, Arm, Right string
+	Counts          []int
+	Totals          Totals
+	Forced          string
+}
+
 // HTML writes the report as a self-contained page, with a chart of the share of
 // right fields and its bounds.
 func (r *Report) HTML(w io.Writer) error {
-	p := page{Base: r.Base, Height: chartTop + chartHeight + 150}
+	p := page{Base: r.Base, Causes: sets.Causes, Height: chartTop + chartHeight + 150}
 	for _, f := range figures {
 		p.Heads = append(p.Heads, f.title())
 	}
@@ -61,6 +73,13 @@ func (r *Report) HTML(w io.Writer) error {
 			apart.Cells = append(apart.Cells, f.difference(row.Differences[f.name]))
 		}
 		p.Rows = append(p.Rows, one)
+		if row.Causes != nil {
+			w := wrong{Set: row.Set, Arm: row.Arm, Right: row.rightCalls(), Totals: row.Totals, Forced: row.forced()}
+			for _, c := range sets.Causes {
+				w.Counts = append(w.Counts, row.Causes[c])
+			}
+			p.Wrong = append(p.Wrong, w)
+		}
 		if row.Differences != nil {
 			p.Apart = append(p.Apart, apart)
 		}
@@ -113,6 +132,10 @@ th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left }
 <div class="wide"><table><tr><th>set</th><th>arm</th><th>model</th><th>cases</th>{{range .Heads}}<th>{{.}}</th>{{end}}<th>failed</th></tr>
 {{range .Rows}}<tr><td>{{.Set}}</td><td>{{.Arm}}</td><td>{{.Model}}</td><td>{{.Cases}}</td>{{range .Cells}}<td>{{.}}</td>{{end}}<td>{{.Failures}}</td></tr>
 {{end}}</table></div>
+{{if .Wrong}}<p>Calls that are wrong, by cause; tokens and seconds in total</p>
+<div class="wide"><table><tr><th>set</th><th>arm</th><th>right</th>{{range .Causes}}<th>{{.}}</th>{{end}}<th>prompt</th><th>completion</th><th>median</th><th>forced</th><th>seconds</th></tr>
+{{range .Wrong}}<tr><td>{{.Set}}</td><td>{{.Arm}}</td><td>{{.Right}}</td>{{range .Counts}}<td>{{.}}</td>{{end}}<td>{{.Totals.Prompt}}</td><td>{{.Totals.Completion}}</td><td>{{.Totals.Median}}</td><td>{{.Forced}}</td><td>{{printf "%.1f" .Totals.Seconds}}</td></tr>
+{{end}}</table></div>{{end}}
 {{if .Apart}}<p>Differences to {{.Base}} on the same cases; a star where the interval of 95% is without 0</p>
 <div class="wide"><table><tr><th>set</th><th>arm</th><th>cases</th>{{range .Heads}}<th>{{.}}</th>{{end}}</tr>
 {{range .Apart}}<tr><td>{{.Set}}</td><td>{{.Arm}}</td><td>{{.Cases}}</td>{{range .Cells}}<td>{{.}}</td>{{end}}</tr>

@@ -2,11 +2,14 @@ package arms
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/stencil-json/stencil/eval/sets"
 )
 
 // A Report summarises results.
@@ -22,7 +25,11 @@ type Row struct {
 	Model    string         `json:"model"`
 	Cases    int            `json:"cases"`
 	Failures map[string]int `json:"failures,omitempty"` // requests that failed, by kind
-	// Figures are keyed by name: fields, f1, standing, exact and valid are shares;
+	// Causes counts why calls are wrong, nil for a set without calls.
+	Causes map[sets.Cause]int `json:"causes,omitzero"`
+	// Totals are sums over the answered cases.
+	Totals Totals `json:"totals"`
+	// Figures are keyed by name: fields, f1, standing, exact, valid and forced are shares;
 	// prompt_tokens, completion_tokens and seconds are means over the answered
 	// cases. Figures that don't apply to a set are missing.
 	Figures map[string]*Interval `json:"figures"`
@@ -31,6 +38,14 @@ type Row struct {
 	Differences map[string]*Interval `json:"differences,omitempty"`
 	// Paired is the number of these cases.
 	Paired int `json:"paired,omitempty"`
+}
+
+// Totals are sums over answered cases.
+type Totals struct {
+	Prompt     int     `json:"prompt_tokens"`
+	Completion int     `json:"completion_tokens"`
+	Median     float64 `json:"completion_tokens_median"`
+	Seconds    float64 `json:"seconds"`
 }
 
 // Summarize returns the report of results, in the given order of sets and arms. The
@@ -59,6 +74,7 @@ func Summarize(results []Result, setNames []string, list []Arm, base string, see
 func newRow(set, arm string, mine, basis map[string]*Result, base string, seed uint64) Row {
 	row := Row{Set: set, Arm: arm, Cases: len(mine), Failures: map[string]int{}, Figures: map[string]*Interval{}}
 	var all, ours, theirs []*Result
+	var lengths []float64
 	ids := make([]string, 0, len(mine))
 	for id := range mine {
 		ids = append(ids, id)
@@ -69,11 +85,25 @@ func newRow(set, arm string, mine, basis map[string]*Result, base string, seed u
 		row.Model = r.Model
 		if r.Failure != "" {
 			row.Failures[r.Failure]++
+		} else {
+			row.Totals.Prompt += r.Prompt
+			row.Totals.Completion += r.Completion
+			row.Totals.Seconds += r.Seconds
+			lengths = append(lengths, float64(r.Completion))
+		}
+		if r.calling && row.Causes == nil {
+			row.Causes = map[sets.Cause]int{}
+		}
+		if r.Cause != "" {
+			row.Causes[r.Cause]++
 		}
 		all = append(all, r)
 		if basis[id] != nil && arm != base {
 			ours, theirs = append(ours, r), append(theirs, basis[id])
 		}
+	}
+	if slices.Sort(lengths); len(lengths) > 0 {
+		row.Totals.Median = quantile(lengths, 0.5)
 	}
 	for _, f := range figures {
 		v := ratios(f, all)
@@ -176,7 +206,7 @@ func (r *Report) Table(w io.Writer) error {
 		}
 		fmt.Fprintln(t, counts(row.Failures))
 	}
-	if err := t.Flush(); err != nil || !r.compared() {
+	if err := errors.Join(t.Flush(), r.causes(w)); err != nil || !r.compared() {
 		return err
 	}
 	fmt.Fprintf(w, "\nDifferences to %s on the same cases; a star where the interval of 95%% is without 0:\n\n", r.Base)
@@ -192,6 +222,49 @@ func (r *Report) Table(w io.Writer) error {
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
+}
+
+// causes writes why calls are wrong, for the sets of calls.
+func (r *Report) causes(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	begun := false
+	for _, row := range r.Rows {
+		if row.Causes == nil {
+			continue
+		}
+		if !begun {
+			begun = true
+			fmt.Fprint(w, "\nCalls that are wrong, by cause; tokens and seconds in total:\n\n")
+			fmt.Fprint(t, "set\tarm\tright")
+			for _, c := range sets.Causes {
+				fmt.Fprintf(t, "\t%s", strings.ReplaceAll(string(c), "_", " "))
+			}
+			fmt.Fprintln(t, "\tprompt\tcompletion\tmedian\tforced\tseconds")
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s", row.Set, row.Arm, row.rightCalls())
+		for _, c := range sets.Causes {
+			fmt.Fprintf(t, "\t%d", row.Causes[c])
+		}
+		fmt.Fprintf(t, "\t%d\t%d\t%g\t%s\t%.1f\n", row.Totals.Prompt, row.Totals.Completion, row.Totals.Median, row.forced(), row.Totals.Seconds)
+	}
+	return t.Flush()
+}
+
+// rightCalls formats how many cases have exactly the right calls.
+func (r *Row) rightCalls() string {
+	wrong := 0
+	for _, n := range r.Causes {
+		wrong += n
+	}
+	return fmt.Sprintf("%d/%d", r.Cases-wrong, r.Cases)
+}
+
+// forced formats the share of forced tokens, "-" if the server doesn't say.
+func (r *Row) forced() string {
+	if i := r.Figures["forced"]; i != nil {
+		return fmt.Sprintf("%.1f%%", 100*i.Value)
+	}
+	return "-"
 }
 
 // title returns the label of a figure with its unit.

@@ -47,7 +47,10 @@ type Result struct {
 	Finish     string  `json:"finish,omitempty"`
 	Prompt     int     `json:"prompt_tokens"`
 	Completion int     `json:"completion_tokens"`
+	Forced     *int    `json:"forced_tokens,omitempty"` // those of the completion without a choice; nil: the server doesn't say
 	Seconds    float64 `json:"seconds"`
+
+	calling bool // calls are wanted, or should be absent
 }
 
 // place identifies the case and arm of a result.
@@ -285,6 +288,9 @@ func (r *Result) take(raw []byte, status int) {
 		return
 	}
 	r.Prompt, r.Completion = a.Usage.Prompt, a.Usage.Completion
+	if a.Constraint != nil {
+		r.Forced = a.Constraint.Forced
+	}
 }
 
 // judge scores the answer; a failed request scores as no answer.
@@ -293,7 +299,10 @@ func (r *Result) judge(a *Arm, c *sets.Case) {
 	if r.Failure == "" {
 		answer = read(a, c, r.message)
 	}
-	r.Score = c.Judge(answer)
+	if r.Score = c.Judge(answer); r.Failure != "" && len(c.Tools) > 0 {
+		r.Cause = sets.Unanswered
+	}
+	r.calling = len(c.Tools) > 0
 }
 
 // Attempts at a server that is loading or overloaded, and the pause between them.

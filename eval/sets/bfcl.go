@@ -34,6 +34,16 @@ func bfcl(name, category string, count int) *Set {
 	}
 }
 
+// BFCL returns the cases of questions in the leaderboard's format, with their possible answers; without any, where no call is
+// right.
+func BFCL(name string, questions, answers []byte) ([]Case, error) {
+	texts := [][]byte{questions}
+	if answers != nil {
+		texts = append(texts, answers)
+	}
+	return (&Set{Name: name, build: buildBFCL}).of(texts)
+}
+
 // function is a function in the format of the leaderboard's questions.
 type function struct {
 	Name        string          `json:"name"`

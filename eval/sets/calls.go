@@ -3,6 +3,7 @@ package sets
 import (
 	"encoding/json"
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -35,54 +36,90 @@ type wantedCall struct {
 
 func (c calls) judge(a Answer) Score {
 	s := Score{Fields: 1, Wanted: min(1, len(c.want)), Given: min(1, len(a.Calls))}
-	if len(a.Calls) != len(c.want) {
-		return s
+	if s.Cause = c.cause(a); s.Cause == "" {
+		s.Right, s.Hits = 1, min(1, len(c.want))
+	}
+	return s
+}
+
+// cause returns why the calls are wrong, "" if they are right.
+func (c calls) cause(a Answer) Cause {
+	unread := func(call Call) bool {
+		_, ok := decode([]byte(call.Arguments)).(map[string]any)
+		return !ok || plain([]byte(call.Arguments)) != nil
+	}
+	called := func(call Call) bool { _, ok := c.tools[call.Name]; return ok }
+	switch {
+	case len(a.Calls) > 0 && len(c.want) == 0:
+		return UnwantedCall
+	case len(a.Calls) == 0 && len(c.want) > 0 && slices.ContainsFunc(a.Stray, called), slices.ContainsFunc(a.Calls, unread):
+		return Unparsed
+	case len(a.Calls) == 0 && len(c.want) > 0:
+		return NoCall
+	case len(a.Calls) != len(c.want):
+		return WrongCount
 	}
 	used := make([]bool, len(a.Calls))
+	var open []wantedCall
 	for _, want := range c.want {
 		found := false
 		for i, call := range a.Calls {
-			if !used[i] && c.matches(call, want) {
+			if !used[i] && c.differs(call, want) == "" {
 				used[i], found = true, true
 				break
 			}
 		}
 		if !found {
-			return s
+			open = append(open, want)
 		}
 	}
-	s.Right, s.Hits = 1, min(1, len(c.want))
-	return s
+	if len(open) == 0 {
+		return ""
+	}
+	// The cause is that of the call that comes closest to the first one that is missing.
+	closest := WrongFunction
+	for i, call := range a.Calls {
+		if !used[i] {
+			if d := c.differs(call, open[0]); slices.Index(byCloseness, d) > slices.Index(byCloseness, closest) {
+				closest = d
+			}
+		}
+	}
+	return closest
 }
 
-// matches reports whether a call matches an expected one.
-func (c calls) matches(call Call, want wantedCall) bool {
-	if call.Name != want.name || plain([]byte(call.Arguments)) != nil {
-		return false
+// byCloseness are the causes for which a single call can be wrong, the worst first.
+var byCloseness = []Cause{WrongFunction, MissingArgument, ExtraArgument, WrongValue}
+
+// differs returns why a call does not match an expected one, "" if it does.
+func (c calls) differs(call Call, want wantedCall) Cause {
+	if call.Name != want.name {
+		return WrongFunction
 	}
-	arguments, ok := decode([]byte(call.Arguments)).(map[string]any)
-	if !ok {
-		return false
-	}
+	arguments, _ := decode([]byte(call.Arguments)).(map[string]any)
 	tool := c.tools[want.name]
 	for _, name := range tool.Required {
 		if _, ok := arguments[name]; !ok {
-			return false
-		}
-	}
-	for name, value := range arguments {
-		p, known := tool.Properties[name]
-		possible, listed := want.values[name]
-		if !known || !listed || !argument(value, possible, p.Type, p.Items.Type) {
-			return false
+			return MissingArgument
 		}
 	}
 	for name, possible := range want.values {
 		if _, ok := arguments[name]; !ok && !among("", possible) {
-			return false
+			return MissingArgument
 		}
 	}
-	return true
+	for name := range arguments {
+		_, known := tool.Properties[name]
+		if _, listed := want.values[name]; !known || !listed {
+			return ExtraArgument
+		}
+	}
+	for name, value := range arguments {
+		if p := tool.Properties[name]; !argument(value, want.values[name], p.Type, p.Items.Type) {
+			return WrongValue
+		}
+	}
+	return ""
 }
 
 // decode decodes JSON and keeps numbers as written.

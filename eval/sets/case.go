@@ -36,6 +36,7 @@ type Case struct {
 type Answer struct {
 	Document json.RawMessage // nil: the answer contains none
 	Calls    []Call
+	Stray    []Call // without calls: what looks like calls in the text
 }
 
 // A Call is a tool call. The arguments are as the model wrote them, and need not be
@@ -55,7 +56,28 @@ type Score struct {
 	Hits     int  `json:"hits"`     // fields that should not be empty and are right
 	Checked  int  `json:"checked"`  // given values that should occur in the text
 	Standing int  `json:"standing"` // given values that do occur in it
+
+	Cause Cause `json:"cause,omitempty"` // why calls are wrong
 }
+
+// A Cause says why calls are not those that were wanted.
+type Cause string
+
+// The causes. Of several, the first in this order counts.
+const (
+	UnwantedCall    Cause = "unwanted_call" // none was wanted
+	Unparsed        Cause = "parse_failure" // the arguments are no object, or the calls were left in the text
+	NoCall          Cause = "no_call"       // some were wanted
+	WrongCount      Cause = "wrong_count"
+	WrongFunction   Cause = "wrong_function"
+	MissingArgument Cause = "missing_argument"
+	ExtraArgument   Cause = "extra_argument" // unknown, or not to be given
+	WrongValue      Cause = "wrong_value"    // or one of another type
+	Unanswered      Cause = "request_failed" // the server gave no answer
+)
+
+// Causes are all causes, in the order of reports.
+var Causes = []Cause{WrongFunction, WrongValue, MissingArgument, ExtraArgument, WrongCount, NoCall, UnwantedCall, Unparsed, Unanswered}
 
 // Exact reports whether every field is right.
 func (s Score) Exact() bool { return s.Fields > 0 && s.Right == s.Fields }

@@ -184,3 +184,50 @@ func TestJudgeIrrelevance(t *testing.T) {
 		t.Error("a question without an answer is taken where there are answers")
 	}
 }
+
+// TestCauses checks that each way in which calls can be wrong has its cause, and right calls have none.
+func TestCauses(t *testing.T) {
+	var s signature
+	if err := json.Unmarshal([]byte(`{"properties": {"n": {"type": "integer"}, "m": {"type": "integer"}, "o": {"type": "integer"}}, "required": ["n"]}`), &s); err != nil {
+		t.Fatal(err)
+	}
+	one := func(n int) wantedCall {
+		return wantedCall{"f", map[string][]any{"n": {json.Number(fmt.Sprint(n))}, "m": {json.Number("5")}}}
+	}
+	tools := map[string]signature{"f": s, "g": s}
+	for _, c := range []struct {
+		want  []wantedCall
+		calls []Call
+		stray []Call
+		cause Cause
+	}{
+		{[]wantedCall{one(1)}, []Call{{"f", `{"n": 1, "m": 5}`}}, nil, ""},
+		{[]wantedCall{one(1)}, []Call{{"g", `{"n": 1, "m": 5}`}}, nil, WrongFunction},
+		{[]wantedCall{one(1)}, []Call{{"f", `{"n": 2, "m": 5}`}}, nil, WrongValue},
+		{[]wantedCall{one(1)}, []Call{{"f", `{"n": "1", "m": 5}`}}, nil, WrongValue},
+		{[]wantedCall{one(1)}, []Call{{"f", `{"m": 5}`}}, nil, MissingArgument},
+		{[]wantedCall{one(1)}, []Call{{"f", `{"n": 1}`}}, nil, MissingArgument},
+		{[]wantedCall{one(1)}, []Call{{"f", `{"n": 1, "m": 5, "x": 1}`}}, nil, ExtraArgument},
+		{[]wantedCall{one(1)}, []Call{{"f", `{"n": 1, "m": 5, "o": 1}`}}, nil, ExtraArgument},
+		{[]wantedCall{one(1)}, []Call{{"f", `{"n": 1, "m": 5}`}, {"f", `{"n": 1, "m": 5}`}}, nil, WrongCount},
+		{[]wantedCall{one(1), one(2)}, []Call{{"f", `{"n": 1, "m": 5}`}}, nil, WrongCount},
+		{[]wantedCall{one(1)}, nil, nil, NoCall},
+		{[]wantedCall{one(1)}, nil, []Call{{"h", `{}`}}, NoCall},
+		{[]wantedCall{one(1)}, nil, []Call{{"f", `{}`}}, Unparsed},
+		{[]wantedCall{one(1)}, []Call{{"f", `{"n": 1, "m": `}}, nil, Unparsed},
+		{[]wantedCall{one(1)}, []Call{{"f", `[]`}}, nil, Unparsed},
+		{nil, []Call{{"f", `{"n": 1}`}}, nil, UnwantedCall},
+		{nil, []Call{{"f", `{`}}, nil, UnwantedCall},
+		{nil, nil, []Call{{"f", `{}`}}, ""},
+		// Of several calls, the one that comes closest tells the cause.
+		{[]wantedCall{one(1), one(2)}, []Call{{"g", `{"n": 1, "m": 5}`}, {"f", `{"n": 2, "m": 5}`}}, nil, WrongFunction},
+		{[]wantedCall{one(1), one(2)}, []Call{{"f", `{"n": 3, "m": 5}`}, {"f", `{"n": 2, "m": 5}`}}, nil, WrongValue},
+		{[]wantedCall{one(1), one(2)}, []Call{{"g", `{}`}, {"f", `{"n": 1, "m": 4}`}}, nil, WrongValue},
+		{[]wantedCall{one(1), one(1)}, []Call{{"f", `{"n": 1, "m": 5}`}, {"f", `{"n": 1}`}}, nil, MissingArgument},
+	} {
+		got := calls{tools, c.want}.judge(Answer{Calls: c.calls, Stray: c.stray})
+		if got.Cause != c.cause || (got.Right == 1) != (c.cause == "") {
+			t.Errorf("%v %v for %v: %+v, want %q", c.calls, c.stray, c.want, got, c.cause)
+		}
+	}
+}

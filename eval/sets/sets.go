@@ -84,6 +84,11 @@ func (s *Set) Cases(folders Folders) ([]Case, error) {
 		}
 		texts[i] = text
 	}
+	return s.of(texts)
+}
+
+// of builds the cases of the texts of the set's files.
+func (s *Set) of(texts [][]byte) ([]Case, error) {
 	cases, err := s.build(s, texts)
 	if err != nil {
 		return nil, fmt.Errorf("sets: %s: %w", s.Name, err)

@@ -38,7 +38,7 @@ func TestOwnData(t *testing.T) {
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
-	if got := list[0].Judge(answer(`{"company": "Acme", "date": "5/5/2020", "address": "Road 1", "total": "9.00"}`)); got != (Score{true, 4, 3, 4, 4, 3, 4, 3}) || got.Exact() {
+	if got := list[0].Judge(answer(`{"company": "Acme", "date": "5/5/2020", "address": "Road 1", "total": "9.00"}`)); got != (Score{Valid: true, Fields: 4, Right: 3, Wanted: 4, Given: 4, Hits: 3, Checked: 4, Standing: 3}) || got.Exact() {
 		t.Errorf("%+v", got)
 	}
 	if got := list[0].Judge(answer(`{"company": "Acme"}`)); got.Valid || got.Right != 1 {
@@ -48,7 +48,7 @@ func TestOwnData(t *testing.T) {
 	if err != nil || len(list) != 1 || !strings.Contains(string(list[0].Schema), `{"genre":{"type":["string","null"]},"artist"`) {
 		t.Fatalf("%s %v", list[0].Schema, err) // properties must be in the order of the slots
 	}
-	if got := list[0].Judge(answer(`{"genre": "jazz", "artist": null}`)); got != (Score{true, 2, 2, 1, 1, 1, 1, 1}) || !got.Exact() {
+	if got := list[0].Judge(answer(`{"genre": "jazz", "artist": null}`)); got != (Score{Valid: true, Fields: 2, Right: 2, Wanted: 1, Given: 1, Hits: 1, Checked: 1, Standing: 1}) || !got.Exact() {
 		t.Errorf("%+v", got)
 	}
 	if got := list[0].Judge(answer(`{"type": "object", "properties": {"genre": "jazz"}}`)); got.Right != 0 || got.Valid {
