@@ -121,6 +121,20 @@ func (o *openings) step(set []int32, b byte) (next []int32, mark int32) {
 	return next, none
 }
 
+// moves returns the bytes that any of the nodes reads.
+func (o *openings) moves(set []int32) (reads [256]bool) {
+	for _, n := range set {
+		x := &o.nodes[n]
+		for b := range x.moves {
+			reads[b] = true
+		}
+		for _, b := range " \n\t\r" {
+			reads[b] = reads[b] || x.blanks
+		}
+	}
+	return reads
+}
+
 // withOpenings returns a finder that looks for openings as well. Where both a mark and
 // an opening end, the mark wins. Only one opening is followed at a time: the one that
 // begins first. The result is nil if it would take too many states.
@@ -167,6 +181,7 @@ func (f *markFinder) withOpenings(list []opening) *markFinder {
 		}
 		return id
 	}
+	plain := make([][2]int32, len(f.next)) // 1 + the states in no opening, which are most, by base and whether a line begins
 	number(state{set: o.closed(first), line: line != nil})
 	for at := 0; at < len(states); at++ {
 		if at == maxOpeningStates {
@@ -174,6 +189,12 @@ func (f *markFinder) withOpenings(list []opening) *markFinder {
 		}
 		s := states[at]
 		var row [256]int32
+		moves := o.moves(s.set)
+		if s.line {
+			for b, is := range o.moves(line) {
+				moves[b] = moves[b] || is
+			}
+		}
 		for b := range 256 {
 			base := f.next[s.base][b]
 			if base < 0 {
@@ -181,6 +202,17 @@ func (f *markFinder) withOpenings(list []opening) *markFinder {
 				continue
 			}
 			to := state{base: base, line: b == '\n' && line != nil}
+			if !moves[b] {
+				id := &plain[base][0]
+				if to.line {
+					id = &plain[base][1]
+				}
+				if *id == 0 {
+					*id = 1 + number(to)
+				}
+				row[b] = *id - 1
+				continue
+			}
 			mark := int32(none)
 			if len(s.set) > 0 {
 				to.set, mark = o.step(s.set, byte(b))

@@ -25,6 +25,9 @@ type Doubt struct {
 	// smaller either. At must be fast, and is as in Gate.
 	Tokens []int32
 	At     func(spans []decoder.Span, text []byte) bool
+	// Refuse reports whether what follows the part shows that its meaning is another one, and whether that is known yet; nil: it
+	// never is. It must be fast.
+	Refuse func(spans []decoder.Span, text []byte) (known, refused bool)
 	// Instead returns the constraint that takes over where the model wasn't. It must accept the text so far, with the same
 	// spans before the part.
 	Instead Fallback
@@ -99,6 +102,13 @@ func (d *doubt) decide(complete bool) {
 	if part < 0 || !complete && (decides < 0 || decides == len(d.s.parts.m.Spans())-1) {
 		return
 	}
+	known, refused := true, false
+	if d.Refuse != nil {
+		known, refused = d.Refuse(d.s.parts.m.Spans(), d.s.parts.raw)
+	}
+	if !known && !complete {
+		return
+	}
 	sure := 1.0
 	if d.n > 0 {
 		sure = math.Exp(d.sum / float64(d.n))
@@ -107,7 +117,7 @@ func (d *doubt) decide(complete bool) {
 		sure = min(sure, d.begin)
 	}
 	d.s.doubt, d.s.limits.Doubted = nil, &sure
-	if sure < d.Least {
+	if sure < d.Least || refused {
 		d.takeBack()
 	}
 	if !complete {

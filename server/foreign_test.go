@@ -55,6 +55,40 @@ func TestForeignCalls(t *testing.T) {
 		{"```json\r\n{\"name\": \"weather\", \"arguments\": {}}\n```", 1, "", "json_block"},
 		{"``` json\n{\"name\": \"weather\", \"arguments\": {}}\n```", 1, "", "json_block"},
 		{"<tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>", 1, "", ""},
+		// As in Python.
+		{`[weather(days=3, unit="C")]`, 1, "", "python"},
+		{`[weather(days=3, unit="C"), now()]`, 2, "", "python"},
+		{`[weather(unit="C", days=3)]`, 1, "", "python"},
+		{`[now(), weather(days=3, unit="C")]`, 2, "", "python"},
+		{`weather(days=3, unit="C")`, 1, "", "python"},
+		{"weather(\n    days=3,\n    unit=\"C\",\n)\nnow()", 2, "", "python"},
+		{"<|python_start|>[weather(days=3, unit=\"C\"), now()]<|python_end|>", 2, "", "python"},
+		{"<|tool_call_start|>[weather(days=3, unit=\"C\")]<|tool_call_end|>", 1, "", "python"},
+		{"<|python_tag|>weather.call(days=3, unit=\"C\")", 1, "", "python"},
+		{"I look.\n```tool_code\nweather(days=3, unit=\"C\")\n```", 1, "I look.\n", "python"},
+		{"<|tool_call_start|>[now()]<|tool_call_end|>", -1, "", "python"},
+		{"[now()]", -1, "", "python"},
+		// Arguments in tags.
+		{"<invoke name=\"weather\">\n<parameter name=\"days\">3</parameter>\n<parameter name=\"unit\">C</parameter>\n</invoke>", 1, "", "tag"},
+		{"<function_calls>\n<invoke name=\"weather\">\n<parameter name=\"days\">3</parameter>\n<parameter name=\"unit\">C</parameter>\n</invoke>\n<invoke name=\"now\">\n</invoke>\n</function_calls>", 2, "", "tag"},
+		{"I look.\n<minimax:tool_call>\n<invoke name=\"weather\">\n<parameter name=\"days\">3</parameter>\n<parameter name=\"unit\">C</parameter>\n</invoke>\n</minimax:tool_call>", 1, "I look.\n", "tag"},
+		{"<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"weather\">\n<｜DSML｜parameter name=\"days\" string=\"false\">3</｜DSML｜parameter>\n<｜DSML｜parameter name=\"unit\" string=\"true\">C</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name=\"now\">\n</｜DSML｜invoke>\n</｜DSML｜function_calls>", 2, "", "tag"},
+		{"<function=weather>\n<parameter=days>\n3\n</parameter>\n<parameter=unit>\nC\n</parameter>\n</function>\n<function=now>\n</function>", 2, "", "tag"},
+		{"<function=weather>{}</function>\n<function=now>\n</function>", 2, "", "tag"},
+		// A name in front of JSON.
+		{"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>now\n```json\n{ }\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>", 2, "", "deepseek"},
+		{"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁call▁begin｜>now<｜tool▁sep｜>{ }<｜tool▁call▁end｜><｜tool▁calls▁end｜>", 2, "", "deepseek"},
+		{"[TOOL_CALLS]weather[ARGS]{}[TOOL_CALLS]now[ARGS]{ }", 2, "", "mistral"},
+		{"[TOOL_CALLS][{\"name\": \"weather\", \"arguments\": {}}, {\"name\": \"now\", \"arguments\": {}}]", 2, "", "json_block"},
+		{"[TOOL_CALLS] [{\"name\": \"weather\", \"arguments\": {}}]", 1, "", "json_block"},
+		{"<|python_tag|>{\"name\": \"weather\", \"parameters\": {}}", 1, "", "json_block"},
+		// What follows and is no call ends the answer: nothing is invented.
+		{`[{"name": "weather", "arguments": {}}, {"name": "wether", "arguments": {"days": 4}}]`, 1, "", "json"},
+		{`[{"name": "weather", "arguments": {}}, {"city": "Bern"}]`, 1, "", "json"},
+		{"```json\n{\"name\": \"weather\", \"arguments\": {}}\n{\"name\": \"wether\", \"arguments\": {}}\n```", 1, "", "json_block"},
+		{`[weather(days=3, unit="C"), wether(days=4)]`, 1, "", "python"},
+		{"<invoke name=\"weather\">\n<parameter name=\"days\">3</parameter>\n<parameter name=\"unit\">C</parameter>\n</invoke>\n<invoke name=\"wether\">\n</invoke>", 1, "", "tag"},
+		{"[TOOL_CALLS]weather[ARGS]{}[TOOL_CALLS]wether[ARGS]{}", 1, "", "mistral"},
 		// None of these is a call.
 		{"```json\n{\"name\": \"wether\", \"arguments\": {}}\n```", 0, "=", ""},
 		{"```json\n{\"name\": \"weather\", \"description\": \"d\"}\n```", 0, "=", ""},
@@ -65,11 +99,26 @@ func TestForeignCalls(t *testing.T) {
 		{"<function=wether>{}</function>", 0, "=", ""},
 		{"Write <function=weather>{}</function> for that.", 0, "=", ""},
 		{"```json\n{\"city\": \"weather\"}\n```\n", 0, "=", ""},
+		{`weather(days=3, unit="C") returns the weather of three days.`, 0, "=", ""},
+		{`weather(days=3, unit="C"), as you can see, has two arguments.`, 0, "=", ""},
+		{`[weather(days=3, unit="C")] is a list of one call.`, 0, "=", ""},
+		{"now() returns the time.", 0, "=", ""},
+		{`[wether(days=3), weather(days=3)]`, 0, "=", ""},
+		{"In Python:\n[weather(days=3), now()]", 0, "=", ""},
+		{"<invoke name=\"wether\">\n</invoke>", 0, "=", ""},
+		{"Write <invoke name=\"weather\"> for that.", 0, "=", ""},
+		{"[TOOL_CALLS]wether[ARGS]{}", 0, "=", ""},
+		{"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>wether<｜tool▁sep｜>{}", 0, "=", ""},
 	} {
 		reply := strings.ReplaceAll(c.reply, "{}", arguments)
 		reply = strings.ReplaceAll(reply, `"now", "arguments": `+arguments, `"now", "arguments": {}`)
 		content := strings.Replace(c.content, "=", reply, 1)
 		list := c.content + "[\n{\"name\": \"weather\", \"arguments\": " + arguments + "}"
+		first := "weather"
+		if c.calls < 0 || strings.HasPrefix(reply, "[now") {
+			first = "now"
+		}
+		c.calls = max(c.calls, -c.calls)
 		if c.calls > 1 {
 			list += ",\n{\"name\": \"now\", \"arguments\": {}}"
 		}
@@ -91,7 +140,10 @@ func TestForeignCalls(t *testing.T) {
 				continue
 			}
 			for i, call := range callsOf(calls) {
-				if i == 0 && (call[0] != "weather" || call[1][0] != '{' || strings.Join(strings.Fields(call[1]), "") != `{"days":3,"unit":"C"}`) || i == 1 && call[0] != "now" {
+				if first == "now" {
+					i = 1 - i
+				}
+				if i == 0 && (call[0] != "weather" || call[1][0] != '{' || sameJSON(call[1]) != sameJSON(arguments)) || i == 1 && call[0] != "now" {
 					t.Errorf("%q: call %v", reply, call)
 				}
 			}
@@ -303,4 +355,48 @@ func TestNoFalseAlarms(t *testing.T) {
 	if answers < 200 {
 		t.Errorf("only %d answers have JSON", answers)
 	}
+}
+
+// TestNoFalseAlarmsOfCode checks that texts that look like calls in other forms are not taken for calls: prose about code,
+// documentation, definitions, XML, and lists of calls of functions that are no tools.
+func TestNoFalseAlarmsOfCode(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	const tools = `"tools": [
+		{"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "unit": {"type": "string"}}, "required": ["city"]}}},
+		{"type": "function", "function": {"name": "todo", "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "title": {"type": "string"}}}}},
+		{"type": "function", "function": {"name": "user", "parameters": {"type": "object"}}},
+		{"type": "function", "function": {"name": "get_recipe"}}]`
+	var answer atomic.Value
+	answer.Store("")
+	_, url := start(t, setup{vocab: v, next: func(history []int32, logits []float32) {
+		scripted.SayText(v, answer.Load().(string))(history, logits)
+	}})
+	answers := 0
+	for _, form := range []string{
+		"%s(city)", "%s()", "%s(city: str, unit: str = \"C\") -> dict\n    Returns what is known of a city.", "def %s(city=\"Bern\"):\n    return city", "%s(city=\"Bern\") is the simplest call.",
+		"%s(\n  city=\"Bern\"\n).then(print)", "%s(city=\"Bern\")[\"days\"]", "%s(city=\"Bern\").json()", "%s(city=\"Bern\") + %[1]s(city=\"Thun\")", "%s(city = \"Bern\")",
+		"`%s(city=\"Bern\")` asks for one city.", "x = %s(city=\"Bern\")\nprint(x)", "print(%s(city=\"Bern\"))", "await %s(city=\"Bern\")", ">>> %s(city=\"Bern\")\n{}", "# %s(city=\"Bern\")\n\nA heading.",
+		"- %s(city=\"Bern\")\n- %[1]s(city=\"Thun\")", "1. %s(city=\"Bern\")", "To call it:\n\n%s(city=\"Bern\")\n\nThat's all.", "To call it:\n\n    %s(city=\"Bern\")\n",
+		"```python\n%s(city=\"Bern\")\n```", "```python\n[%s(city=\"Bern\")]\n```", "```\n%s(city=\"Bern\")\n```", "```js\n%s({city: \"Bern\"})\n```", "```py\nfor c in cities:\n    %s(city=c)\n```",
+		"[%s(c) for c in cities]", "[%s, print, len]", "[f(x=1), %s(city=\"Bern\")]", "[print(1), len(\"a\")]\n%s", "[str(city=\"Bern\")] # %s", "[%s(city=\"Bern\") for _ in range(3)]", "[[%s(city=\"Bern\")]]", "(%s(city=\"Bern\"),)",
+		"[%s](https://example.com/city=Bern)", "[%s(city)](https://example.com)", "[x] %s(city=\"Bern\")\n[ ] the rest", "%s.call", "%s.city = \"Bern\"", "%s{city=\"Bern\"} 5", "%s?city=Bern", "%s city=Bern unit=C",
+		"<%s city=\"Bern\"/>", "<%s>\n  <city>Bern</city>\n</%[1]s>", "<invoke>%s</invoke>", "<invoke method=\"%s\">\n<parameter name=\"city\">Bern</parameter>\n</invoke>", "<target name=\"%s\">\n<invoke name=\"build\"/>\n</target>",
+		"<parameter name=\"%s\">Bern</parameter>", "<function name=\"%s\"/>", "<functions>\n<function>%s</function>\n</functions>", "The tag <invoke name=\"%s\"> calls it.", "<?xml version=\"1.0\"?>\n<call name=\"%s\"/>",
+		"```xml\n<invoke name=\"%s\">\n```", "<function_calls> is where %s would stand.", "[TOOL_CALLS] comes before %s.", "[TOOL_CALLS]%s", "[ARGS]%s{}", "<｜tool▁sep｜>%s", "<|python_tag|> is a token, like %s.",
+	} {
+		for _, name := range []string{"weather", "todo", "user", "get_recipe"} {
+			text := strings.ReplaceAll(strings.ReplaceAll(form, "%[1]s", name), "%s", name)
+			if strings.Contains(text, "<invoke name=\""+name) && strings.HasPrefix(text, "```xml") {
+				text = "XML:\n" + text
+			}
+			answers++
+			answer.Store(text)
+			_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 500, `+tools+`}`)
+			content, _ := at(got, "choices", 0, "message", "content").(string)
+			if calls := at(got, "choices", 0, "message", "tool_calls"); calls != nil || content != text {
+				t.Errorf("wrote %q\n  read  %q, calls %v", text, content, calls)
+			}
+		}
+	}
+	t.Logf("%d answers", answers)
 }

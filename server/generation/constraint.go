@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stencil-json/stencil/asking"
+	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/constraint"
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/gbnf"
@@ -60,7 +61,7 @@ func constraintOf(ctx context.Context, m *registry.Model, q *request.Request) (*
 	if q.Tools == nil || q.Tools.Mode == request.ToolsNone {
 		return format, nil
 	}
-	r, err := toolRule(ctx, m, q.Tools, format, q.Constraint.OpenObjects)
+	r, err := toolRule(ctx, m, q.Tools, format, q.Constraint.OpenObjects, q.Messages != nil && q.ToolForms != "own" && m.ThoughtForm.Name != chat.Harmony)
 	if err == nil && m.Unmasked != "" {
 		r = r.Afterwards(m.Unmasked)
 	}

@@ -36,7 +36,7 @@ func (g *Generation) compose(ctx context.Context) error {
 			p.Tools = make([]layout.Tool, len(r.Tools))
 		}
 		for i, t := range r.Tools {
-			p.Tools[i] = layout.Tool{Name: t.Name, Arguments: t.arguments, Each: t.each.List, Natural: t.natural}
+			p.Tools[i] = layout.Tool{Name: t.Name, Arguments: t.arguments, Each: t.each.List, Natural: t.natural, Python: t.python, Tagged: t.tagged}
 		}
 		p.Must, p.Parallel, p.Answer = r.Must, r.Parallel, r.part
 		if r.tags != nil {
@@ -71,10 +71,15 @@ func (g *Generation) compose(ctx context.Context) error {
 	}
 	p.Foreign = p.Tools != nil && isChat && q.ToolForms != "own"
 	foreign := p.Foreign && p.Thought.Name != chat.Harmony
+	p.Written = foreign && !p.Must && p.Answer == nil && p.Tags == nil
+	written := p.Written && p.Signals == nil && p.CallSignals == nil
 	var err error
 	g.Job.Constraint, g.Layout, err = p.Compile(ctx, m.Sequences, m.Text.Vocab())
 	if err == nil && foreign && !p.Foreign {
 		q.Warnings = append(q.Warnings, "calls in other forms than the model's own stay text: the names of the tools are too long in total to look for them")
+	}
+	if err == nil && written && p.Foreign && !p.Written {
+		q.Warnings = append(q.Warnings, "calls as in Python or in tags stay text unless that is the model's own form: the tools have too many arguments in total to look for them")
 	}
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls

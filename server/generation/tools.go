@@ -61,13 +61,15 @@ type CompiledTool struct {
 	arguments constraint.Document
 	natural   constraint.Document // in any layout, for calls in other forms
 	each      arguments.Arguments // for a form that writes arguments one by one
+
+	python, tagged []layout.Argument // for calls in other forms that do; nil: masks can't hold them to the schema
 }
 
 // compileTools compiles the arguments of every callable tool. Keywords that can't be
 // enforced are left to the validator, since the sender of a request is often not the
 // author of its tools. With open, arguments may have members that their schemas
-// don't name.
-func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, open bool) ([]CompiledTool, error) {
+// don't name. With foreign, calls may be in other models' forms.
+func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, open, foreign bool) ([]CompiledTool, error) {
 	out := make([]CompiledTool, 0, len(tools))
 	for _, t := range tools {
 		opt := schema.Options{OnUnsupported: schema.UnsupportedIsChecked, Strict: t.Strict, Closed: !open, Whitespace: whitespaceOf(m.CallForm.Arguments.Layout)}
@@ -97,6 +99,14 @@ func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, 
 			return nil, problem.InField(err, t.Param)
 		}
 		c.natural = natural.Document()
+		if foreign {
+			if c.python, err = oneByOne(ctx, m, layout.PythonArguments, t, opt); err != nil {
+				return nil, problem.InField(err, t.Param)
+			}
+			if c.tagged, err = oneByOne(ctx, m, layout.TaggedArguments, t, opt); err != nil {
+				return nil, problem.InField(err, t.Param)
+			}
+		}
 		opt.Whitespace = whitespaceOf(m.CallForm.Arguments.Layout)
 		if m.CallForm.Arguments.Tagged {
 			if c.each, err = arguments.Of(ctx, m, t, opt); err != nil {
@@ -106,6 +116,24 @@ func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, 
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// oneByOne returns the arguments of a tool for calls in another form, nil if masks can't hold these to the schema.
+func oneByOne(ctx context.Context, m *registry.Model, form chat.ArgumentForm, t request.Tool, opt schema.Options) ([]layout.Argument, error) {
+	other := *m
+	other.CallForm.Arguments = form
+	a, err := arguments.Of(ctx, &other, t, opt)
+	if err != nil {
+		return nil, err
+	}
+	for _, issue := range a.Checked {
+		one := slices.IndexFunc(a.List, func(one layout.Argument) bool { return issue.Pointer == "/properties/"+one.Name })
+		// Only named arguments are written, and a text of several types is always of one of them.
+		if issue.Keyword != "additionalProperties" && (one < 0 || !slices.ContainsFunc(a.List[one].Ways, func(w layout.Way) bool { return w.Types != nil })) {
+			return nil, nil
+		}
+	}
+	return append([]layout.Argument{}, a.List...), nil
 }
 
 // whitespaceOf returns the whitespace option for a JSON layout.
@@ -151,8 +179,8 @@ func objectOnly(src json.RawMessage) (json.RawMessage, error) {
 }
 
 // toolRule compiles the constraint of a text with required or optional calls.
-func toolRule(ctx context.Context, m *registry.Model, set *request.ToolSet, format *Constraint, open bool) (*Constraint, error) {
-	tools, err := compileTools(ctx, m, set.Callable(), open)
+func toolRule(ctx context.Context, m *registry.Model, set *request.ToolSet, format *Constraint, open, foreign bool) (*Constraint, error) {
+	tools, err := compileTools(ctx, m, set.Callable(), open, foreign && set.Mode != request.ToolsRequired && format == nil)
 	if err != nil {
 		return nil, err
 	}

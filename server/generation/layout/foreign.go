@@ -41,9 +41,7 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	for _, blank := range breaks {
 		o.nodes[called].Stops = append(o.nodes[called].Stops, stopMark{Mark: blank + ")", Next: p.foreignEnd(o, last)})
 	}
-	blank := decoder.Step{Blanks: true}
-	text := func(list ...string) decoder.Step { return decoder.Step{Texts: list} }
-	object := []decoder.Step{blank, text("", "["), blank, text("{"), blank, text(nameKeys...), blank, text(":"), blank}
+	object := []decoder.Step{blank, text("", "["), blank, text("{")}
 	tagged := o.add(Node{})
 	for _, blank := range breaks {
 		o.nodes[tagged].Stops = append(o.nodes[tagged].Stops, stopMark{Mark: blank + "</function>", Next: p.foreignEnd(o, last)})
@@ -59,6 +57,9 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 		{FormBlock, append([]decoder.Step{text(blockOpenings...)}, object...), true, closing},
 		{FormFunction, []decoder.Step{text("functions.", "```python\nfunctions.", "```tool_code\nfunctions.", "```json\nfunctions.", "```\nfunctions.")}, true, called},
 	} {
+		if form.name == FormTag && p.Written {
+			continue
+		}
 		for i, at := range p.foreignArguments(o, form.name, form.next) {
 			steps := append([]decoder.Step{}, form.before...)
 			switch form.name {
@@ -67,10 +68,13 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 			case FormTag:
 				steps = append(steps, text(p.Tools[i].Name+">"))
 			default:
-				steps = append(steps, text(`"`+p.Tools[i].Name+`"`), blank, text(","), blank, text(argumentKeys...), blank, text(":"))
+				steps = append(steps, p.namedIn(i)...)
 			}
 			stops = append(stops, stopMark{Steps: steps, AtLine: form.atLine, Next: at, Foreign: true})
 		}
+	}
+	if p.Written {
+		stops = append(stops, p.written(o)...)
 	}
 	if p.Parallel && p.Calls.Next != "" { // else the template can't write several
 		p.recasts = true
@@ -170,16 +174,25 @@ func (p *Plan) foreignEnd(o *builder, last int) int {
 	return o.add(Node{Fork: append([]int{at}, o.ways(last)...)})
 }
 
-// foreignMore allows another call after one that has ended.
+// foreignMore allows another call after one that has ended. From its brace on, text is free until it is clear that it is one: an
+// object that is none ends the answer.
 func (p *Plan) foreignMore(o *builder, after, closing int) {
-	names := p.foreignNames(o, "", closing)
+	rest := o.add(Node{Role: roleRest, Free: true, MayEnd: true})
+	for i, at := range p.foreignArguments(o, "", closing) {
+		o.nodes[rest].Stops = append(o.nodes[rest].Stops, stopMark{Steps: p.namedIn(i), Next: at})
+	}
 	at := after
 	if fork := o.nodes[after].Fork; fork != nil {
 		at = fork[0]
 	}
 	for _, between := range []string{"\n", ",", ", ", ",\n", ",\n  ", ",\n    ", "\n,", "\n, ", "\n,\n", "\n\n", "\n```\n```json\n", "\n```\n\n```json\n", "```\n```json\n", "\n</tool_call>\n<tool_call>\n", "</tool_call>\n<tool_call>", "</tool_call><tool_call>"} {
-		o.nodes[at].Stops = append(o.nodes[at].Stops, foreignKeys(between, names)...)
+		o.nodes[at].Stops = append(o.nodes[at].Stops, stopMark{Mark: between + "{", Next: rest})
 	}
+}
+
+// namedIn returns the steps from the brace of an object on to the arguments of a tool.
+func (p *Plan) namedIn(tool int) []decoder.Step {
+	return []decoder.Step{blank, text(nameKeys...), blank, text(":"), blank, text(`"` + p.Tools[tool].Name + `"`), blank, text(","), blank, text(argumentKeys...), blank, text(":")}
 }
 
 // hasForeign reports whether other forms are recognised: the tools' names must be short enough for the size of the

@@ -42,7 +42,7 @@ func (p *Plan) beginnings(v *vocab.Vocab) []int32 {
 		marks = append(marks, strings.TrimLeft(p.Calls.Lead+t.Mark, " \n"), strings.TrimLeft(t.Mark, " \n"))
 	}
 	if p.Foreign {
-		marks = append(append(marks, "{", "["), blockOpenings...)
+		marks = append(append(marks, "{", "[", "<function=", "<invoke ", "<｜"), blockOpenings...)
 	}
 	key := beginnings{marks: strings.Join(marks, "\x00")}
 	if p.Think == ThinkPerhaps {
@@ -118,6 +118,53 @@ func (l *Layout) withoutForeign(all *constraint.Sequences, v *vocab.Vocab) engin
 	}
 }
 
+// argues reports whether a span is arguments, whole or one by one.
+func (l *Layout) argues(s decoder.Span) bool {
+	if s.Segment < 0 {
+		return false
+	}
+	switch l.Nodes[s.Segment].Role {
+	case roleArguments, roleBetween, roleValue, roleText, roleName:
+		return true
+	}
+	return false
+}
+
+// goesOn reports whether the line of a call as in Python goes on with something that follows no call, as it does in prose and
+// code, and whether that is known yet.
+func (l *Layout) goesOn(spans []decoder.Span, text []byte) (known, refused bool) {
+	list := false
+	for i, s := range spans[1:] {
+		before := spans[i]
+		list = list || before.Mark > 0 && before.End <= len(text) && bytes.ContainsRune(text[before.End-before.Mark:before.End], '[')
+		if s.Segment < 0 || l.Nodes[s.Segment].Role != roleRest || before.Segment < 0 || l.Nodes[before.Segment].Form != FormPython {
+			continue
+		}
+		start := min(s.Start, len(text))
+		if start > 0 && text[start-1] != ')' {
+			start-- // the mark after a call without arguments
+		}
+		rest := bytes.TrimLeft(text[start:], " \t")
+		separators := "\r\n;"
+		if list {
+			separators = "\r\n,"
+		}
+		if after, ok := bytes.CutPrefix(rest, []byte("]")); ok && list {
+			rest, separators = bytes.TrimLeft(after, " \t"), "\r\n"
+		}
+		if len(rest) == 0 || len(rest) == 1 && rest[0] == '<' {
+			return false, false
+		}
+		for _, mark := range []string{"<|", "</", "```"} {
+			if bytes.HasPrefix([]byte(mark), rest) || bytes.HasPrefix(rest, []byte(mark)) {
+				return true, false
+			}
+		}
+		return true, !strings.ContainsRune(separators, rune(rest[0]))
+	}
+	return true, false
+}
+
 // Doubt returns what makes a call in another form than the model's own text again if the model was not sure of it
 // and its arguments: it is nil if an answer is a call in any case, or can't have such calls. A call in its own form is one
 // whatever its arguments; one in another form is taken for one by guess. Where no tool is of use, small models call one
@@ -145,11 +192,18 @@ func (l *Layout) Doubt(all *constraint.Sequences, v *vocab.Vocab, p *Plan, least
 			if part < 0 {
 				return -1, -1
 			}
-			decides = slices.IndexFunc(spans[part:], func(s decoder.Span) bool { return s.Segment >= 0 && l.Nodes[s.Segment].Role == roleArguments })
-			if decides >= 0 {
-				decides += part
+			decides = part
+			for decides < len(spans) && !l.argues(spans[decides]) {
+				decides++
+			}
+			if decides == len(spans) {
+				return part, -1
+			}
+			for decides+1 < len(spans) && l.argues(spans[decides+1]) {
+				decides++
 			}
 			return part, decides
 		},
+		Refuse: l.goesOn,
 	}
 }

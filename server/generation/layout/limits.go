@@ -26,7 +26,7 @@ func (c *callLimits) full(l *Layout) bool {
 // pass returns the pieces that may be shown.
 func (c *callLimits) pass(l *Layout, pieces []Piece) (out []Piece) {
 	for _, p := range pieces {
-		if p.Kind == PieceCall && c.full(l) {
+		if p.Kind == PieceCall && c.full(l) || p.Kind == pieceOver {
 			c.over = true
 		}
 		if c.over {

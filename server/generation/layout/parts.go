@@ -23,35 +23,35 @@ type builder struct {
 	nodes []Node
 }
 
-// A Node is a part of a text; it corresponds to a decoder.Segment.
+// A Node is a part of a text; it corresponds to a decoder.Segment. As JSON, nodes are the key under which sequences are kept.
 type Node struct {
-	Role   Role
-	Tool   int      // of a part of a call: the tool's index
-	Form   string   // of arguments: the call's form, if not the model's own
-	Key    string   // of an argument's value: its name
-	Types  []string // of a text: read as a value of one of these types if it is one
-	Stops  []stopMark
-	Free   bool // free text; with stops, one of them may also be the whole text
-	Fork   []int
-	Doc    string // the key of document
-	MayEnd bool
-	Keep   bool // of free text: the mark that ends it belongs to it
-	Fenced bool // of signals: they follow free text and a fence
-	Budget int
-	Next   int
+	Role   Role       `json:",omitzero"`
+	Tool   int        `json:",omitzero"` // of a part of a call: the tool's index
+	Form   string     `json:",omitzero"` // of arguments: the call's form, if not the model's own
+	Key    string     `json:",omitzero"` // of an argument's value: its name
+	Types  []string   `json:",omitzero"` // of a text: read as a value of one of these types if it is one
+	Stops  []stopMark `json:",omitzero"`
+	Free   bool       `json:",omitzero"` // free text; with stops, one of them may also be the whole text
+	Fork   []int      `json:",omitzero"`
+	Doc    string     `json:",omitzero"` // the key of document
+	MayEnd bool       `json:",omitzero"`
+	Keep   bool       `json:",omitzero"` // of free text: the mark that ends it belongs to it
+	Fenced bool       `json:",omitzero"` // of signals: they follow free text and a fence
+	Budget int        `json:",omitzero"`
+	Next   int        `json:",omitzero"`
 
 	document *constraint.Document
 }
 
 // A stopMark corresponds to a decoder.Stop.
 type stopMark struct {
-	Mark    string
-	Next    int
-	AtStart bool
-	Lead    string         // text before Mark that belongs to the part before
-	Steps   []decoder.Step // replace Mark
-	AtLine  bool
-	Foreign bool // a call in another model's form
+	Mark    string         `json:",omitzero"`
+	Next    int            `json:",omitzero"`
+	AtStart bool           `json:",omitzero"`
+	Lead    string         `json:",omitzero"` // text before Mark that belongs to the part before
+	Steps   []decoder.Step `json:",omitzero"` // replace Mark
+	AtLine  bool           `json:",omitzero"`
+	Foreign bool           `json:",omitzero"` // a call in another model's form
 }
 
 // A Role is the meaning of a part of a text.
@@ -70,6 +70,7 @@ const (
 	roleText                  // within such a call, a verbatim string
 	roleName                  // within such a call, a named value such as True
 	roleSignals               // the model's signals, which are not shown
+	roleRest                  // after a call in another form: not shown, and ends the answer if it isn't another call
 )
 
 // end is the node after the last part.

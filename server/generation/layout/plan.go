@@ -23,6 +23,7 @@ type Plan struct {
 	Must     bool                 // at least one call is required
 	Parallel bool                 // several calls are allowed
 	Foreign  bool                 // calls may be in other models' forms
+	Written  bool                 // also in those that don't write a call as an object
 	Answer   *constraint.Document // the constraint of the answer; nil: none
 	Tags     *Tags                // documents between tags in a free answer
 	Begun    bool                 // the prompt ends with the mark that opens reasoning
@@ -44,6 +45,9 @@ type Tool struct {
 	Arguments constraint.Document
 	Each      []Argument
 	Natural   constraint.Document // the arguments as JSON in any layout, for other forms
+
+	// The arguments one by one, as in PythonArguments and TaggedArguments; nil: the tool can't be called so.
+	Python, Tagged []Argument
 }
 
 // Tags are documents that may stand in free text, each between its tags. After a trigger, the model must continue with
@@ -82,10 +86,15 @@ func (p *Plan) HasParts() bool {
 // Compile returns the constraint of the plan's texts, and the layout that reads them.
 func (p *Plan) Compile(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab) (engine.Constraint, *Layout, error) {
 	p.Foreign = p.Foreign && p.hasForeign()
+	p.Written = p.Written && p.Foreign && p.hasWritten()
 	o, first := p.build()
+	if p.Written && len(o.nodes) > mostNodes {
+		p.Written = false
+		o, first = p.build()
+	}
 	c, l, err := o.compile(ctx, all, v, first)
-	if errors.Is(err, decoder.ErrOpenings) {
-		p.Foreign = false
+	for errors.Is(err, decoder.ErrOpenings) && p.Foreign {
+		p.Foreign, p.Written = p.Written, false // first without the written forms
 		o, first = p.build()
 		c, l, err = o.compile(ctx, all, v, first)
 	}

@@ -71,6 +71,7 @@ const (
 	PieceArguments                  // a part of the current call's arguments, as JSON
 	PieceCallEnd                    // the current call's arguments are complete
 	PieceSignals                    // the model's signals; not sent to sinks
+	pieceOver                       // no call follows; in no answer
 )
 
 // A Piece is a part of a text as it is read.
@@ -194,6 +195,10 @@ func (r *Reader) read(parts []engine.Passage) (out []Piece) {
 			r.id += p.Text
 		case roleSignals:
 			out = append(out, Piece{Kind: PieceSignals, Text: p.Text})
+		case roleRest:
+			if strings.TrimSpace(p.Text) != "" {
+				out = append(out, Piece{Kind: pieceOver})
+			}
 		default:
 			continue
 		}
@@ -223,16 +228,20 @@ func (r *Reader) enter(n *Node) (out []Piece) {
 	case n.Role == roleArguments:
 		out = append(out, r.begin(r.layout.tools[n.Tool], n.Form)...)
 	case within:
-		out = append(out, r.beginEach()...)
+		out = append(out, r.beginEach(n)...)
 		out = append(out, r.arguments(r.each.enter(n))...)
 	}
 	return out
 }
 
 // beginEach begins a call whose arguments are written one by one, unless it has begun
-// already: a call may have no arguments.
-func (r *Reader) beginEach() []Piece {
-	if r.each.open || r.name == "" {
+// already: a call may have no arguments. In another form than the model's own, its parts name the tool.
+func (r *Reader) beginEach(n *Node) []Piece {
+	switch {
+	case !r.each.open && n != nil && n.Form != "":
+		r.each.open = true
+		return r.begin(r.layout.tools[n.Tool], n.Form)
+	case r.each.open || r.name == "":
 		return nil
 	}
 	name := ""
@@ -253,7 +262,7 @@ func (r *Reader) begin(name, form string) []Piece {
 	}
 	r.fresh, r.blanks = true, ""
 	piece := Piece{Kind: PieceCall, Call: r.calls, ID: id, Name: name, Form: form}
-	if r.layout.lateIDs {
+	if r.layout.lateIDs && form == "" {
 		r.waiting = []Piece{piece}
 		return nil
 	}
@@ -303,7 +312,7 @@ func (r *Reader) End() []Piece {
 
 func (r *Reader) end() (out []Piece) {
 	if r.layout != nil && r.layout.form.Tagged {
-		out = r.beginEach() // a call without arguments
+		out = r.beginEach(nil) // a call without arguments
 	}
 	switch {
 	case r.each.open:

@@ -86,7 +86,7 @@ func (l *Layout) recast(v *vocab.Vocab, spans []decoder.Span, text []byte) []int
 		begin = spans[0].End - spans[0].Mark
 	}
 	call := &l.Nodes[spans[at].Segment]
-	if call.Form == "" || call.Form == FormFunction || call.Form == FormTag || begin < 0 || spans[at].Start > len(text) {
+	if call.Form != FormJSON && call.Form != FormBlock || begin < 0 || spans[at].Start > len(text) {
 		return nil
 	}
 	before, opening := text[:begin], text[begin:spans[at].Start]
