@@ -400,3 +400,96 @@ func TestNoFalseAlarmsOfCode(t *testing.T) {
 	}
 	t.Logf("%d answers", answers)
 }
+
+// TestForeignValues checks that arguments that are difficult to write are the same values in the forms that write arguments one by
+// one, and that the next request has the calls in the template's own form.
+func TestForeignValues(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	const tools = `"tools": [{"type": "function", "function": {"name": "note", "parameters": {"type": "object", "properties": {
+		"text": {"type": "string"}, "sure": {"type": "boolean"}, "count": {"type": "integer"}, "ratio": {"type": "number"}, "place": {"type": "object", "properties": {"at": {"type": "object"}}},
+		"list": {"type": "array"}, "by": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null}, "kind": {"enum": ["a b", "c"]}}, "required": ["text"]}}}]`
+	const want = `{"text": "It's \"so\":\n  {nice} & <b>\\ é 日本 😀", "sure": true, "count": -3, "ratio": 0.5, "place": {"at": {}}, "list": ["a\tb", [], null], "by": null, "kind": "a b"}`
+	const text, quoted = "It's \"so\":\n  {nice} & <b>\\ é 日本 😀", `"It's \"so\":\n  {nice} & <b>\\ é 日本 😀"`
+	tags := func(open, middle, closing string) (out string) {
+		for _, a := range [][2]string{{"text", text}, {"sure", "true"}, {"count", "-3"}, {"ratio", "0.5"}, {"place", `{"at": {}}`}, {"list", `["a\tb", [], null]`}, {"by", "null"}, {"kind", "a b"}} {
+			out += open + a[0] + middle + a[1] + closing
+		}
+		return out
+	}
+	for _, reply := range []string{
+		`[note(text=` + quoted + `, sure=True, count=-3, ratio=0.5, place={"at": {}}, list=["a\tb", [], null], by=None, kind="a b")]`,
+		`note(sure=true, text=` + quoted + `, count=-3, ratio=0.5, place={"at": {}}, list=["a\tb", [], null], by=null, kind="a b")`,
+		"<invoke name=\"note\">" + tags("\n<parameter name=\"", `">`, "</parameter>") + "\n</invoke>",
+		"<function=note>" + tags("\n<parameter=", ">\n", "\n</parameter>") + "\n</function>",
+	} {
+		url := serve(t, v, sayAnyhow(v, reply, 1))
+		body := `{"messages": [{"role": "user", "content": "x"}%s], "temperature": 0, "max_tokens": 500, "call_confidence": 0, ` + tools + `}`
+		_, _, got := post(t, url+"/v1/chat/completions", fmt.Sprintf(body, ""))
+		calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+		list := callsOf(calls)
+		if len(list) != 1 || list[0][0] != "note" || sameJSON(list[0][1]) != sameJSON(want) || at(got, "x_constraint", "validated") != true {
+			t.Errorf("%s:\n  %v", reply, got)
+			continue
+		}
+		answer, err := json.Marshal(at(got, "choices", 0, "message"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var prompt string
+		_, again := start(t, setup{vocab: v, next: func(history []int32, logits []float32) {
+			prompt = named(v, history)
+			scripted.SayText(v, "Done.")(history, logits)
+		}})
+		post(t, again+"/v1/chat/completions", fmt.Sprintf(body, `, `+string(answer)+`, {"role": "tool", "tool_call_id": "x", "content": "ok"}`))
+		if strings.Count(prompt, "<tool_call>\n{\"name\": \"note\", \"arguments\": {") < 1 || strings.Contains(prompt, reply) {
+			t.Errorf("%s: the next prompt is %q", reply, prompt)
+		}
+	}
+}
+
+// TestForeignBesideLateIDs checks calls in another form with a template that writes a call's id after its arguments.
+func TestForeignBesideLateIDs(t *testing.T) {
+	v := familyVocab(t, "mistral", "[TOOL_CALLS]")
+	reply := `[{"name": "weather", "arguments": {"days": 3, "unit": "C"}}, {"name": "now", "arguments": {}}]`
+	url := serve(t, v, sayAnyhow(v, reply, 1))
+	_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "call_confidence": 0, `+weatherTools+`}`)
+	calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+	if list := callsOf(calls); len(list) != 2 || list[0][0] != "weather" || list[1][0] != "now" {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestForeignLimits checks what isn't looked for: calls in forms whose arguments masks can't hold to the schema, and, with a warning,
+// such forms of tools with too many arguments.
+func TestForeignLimits(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	ask := func(reply, tools string) (text string, calls []any, warnings string) {
+		url := serve(t, v, sayAnyhow(v, reply, 1))
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "call_confidence": 0, "tools": [`+tools+`]}`)
+		if at(got, "choices") == nil {
+			t.Fatal(got)
+		}
+		text, _ = at(got, "choices", 0, "message", "content").(string)
+		calls, _ = at(got, "choices", 0, "message", "tool_calls").([]any)
+		return text, calls, fmt.Sprint(got["warnings"])
+	}
+	tool := func(name, parameters string) string {
+		return `{"type": "function", "function": {"name": "` + name + `", "parameters": {"type": "object", ` + parameters + `}}}`
+	}
+	const either = `"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]`
+	const reply = "[f(a=1, b=2)]"
+	if text, calls, _ := ask(reply, tool("f", either)); text != reply || calls != nil {
+		t.Errorf("masks can't hold the arguments to oneOf: %q %v", text, calls)
+	}
+	var many []string
+	for i := range 50 {
+		many = append(many, fmt.Sprintf(`"a_rather_long_name_of_an_argument_%d": {"type": "integer"}`, i))
+	}
+	all := tool("f", `"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}`) + ", " + tool("g", `"properties": {`+strings.Join(many, ", ")+`}`)
+	if text, calls, warnings := ask(reply, all); text != reply || calls != nil || !strings.Contains(warnings, "too many arguments") {
+		t.Errorf("too many arguments: %q %v %s", text, calls, warnings)
+	}
+	if text, calls, warnings := ask(`{"name": "f", "arguments": {"a": 1, "b": 2}}`, all); text != "" || len(calls) != 1 || !strings.Contains(warnings, "too many arguments") {
+		t.Errorf("JSON of a tool with too many arguments: %q %v %s", text, calls, warnings)
+	}
+}

@@ -289,7 +289,10 @@ func (r *reading) leave() string {
 	switch {
 	case n == nil:
 	case n.Role == roleName:
-		return map[string]string{"True": "true", "False": "false"}[text] + map[string]string{"None": "null"}[text]
+		if json := map[string]string{"True": "true", "False": "false", "None": "null"}[text]; json != "" {
+			return json
+		}
+		return text // as in JSON
 	case n.Role == roleText && n.Types == nil:
 		return `"`
 	case n.Role == roleText:

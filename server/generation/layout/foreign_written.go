@@ -158,6 +158,11 @@ func (p *Plan) pythonList(o *builder, tool int, list []Argument, rest int) (begi
 		}
 		var ways []int
 		for _, w := range a.Ways {
+			names := slices.Clone(w.Names)
+			for _, name := range w.Names {
+				names = append(names, map[string]string{"True": "true", "False": "false", "None": "null"}[name])
+			}
+			w.Names = names
 			ways = append(ways, p.value(o, tool, a.Name, w, after))
 		}
 		values = append(values, o.either(ways...))
