@@ -73,12 +73,16 @@ func TestCallConfidence(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		text, before string
+		text, before, from string
 	}{
-		{object, ""},
-		{"```json\n" + object + "\n```", ""},
-		{"I look it up.\n```json\n" + object + "\n```", "I look it up."},
-		{"functions.weather({\"city\": \"Bergen\", \"days\": 3})", ""},
+		{object, "", `"arguments": {`},
+		{"```json\n" + object + "\n```", "", `"arguments": {`},
+		{"I look it up.\n```json\n" + object + "\n```", "I look it up.", `"arguments": {`},
+		{"functions.weather({\"city\": \"Bergen\", \"days\": 3})", "", `weather({`},
+		{`[weather(city="Bergen", days=3)]`, "", `city=`},
+		{`weather(city="Bergen", days=3)`, "", `city=`},
+		{"I look it up.\n<invoke name=\"weather\">\n<parameter name=\"city\">Bergen</parameter>\n<parameter name=\"days\">3</parameter>\n</invoke>", "I look it up.", `weather">`},
+		{`[TOOL_CALLS]weather[ARGS]{"city": "Bergen", "days": 3}`, "", `[ARGS]`},
 	} {
 		for _, x := range []struct {
 			probability float64
@@ -95,10 +99,7 @@ func TestCallConfidence(t *testing.T) {
 			if strings.Contains(x.fields, "required") && c.text != object {
 				continue
 			}
-			url := serve(t, v, sayUnsure(v, "assistant\n", c.text, `"arguments": {`, x.probability))
-			if strings.HasPrefix(c.text, "functions") {
-				url = serve(t, v, sayUnsure(v, "assistant\n", c.text, `weather({`, x.probability))
-			}
+			url := serve(t, v, sayUnsure(v, "assistant\n", c.text, c.from, x.probability))
 			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "signals": false, ` + doubtTools + x.fields
 			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
 			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
@@ -136,6 +137,15 @@ func TestCallConfidence(t *testing.T) {
 			if p, _ := at(got, "x_constraint", "call_confidence").(float64); math.Abs(p-sure) > 1e-3 || (len(list) == 1) != (call || bound != "") {
 				t.Errorf("%q%s: %v", text, bound, got)
 			}
+		}
+	}
+	// The probabilities are the model's own, whatever the temperature: at 2, a token with 0.9 is drawn with 0.75.
+	for _, temperature := range []string{"0", "0.5", "2"} {
+		url := serve(t, v, sayUnsure(v, "assistant\n", object, `"arguments": {`, 0.9))
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": `+temperature+`, "seed": 1, "max_tokens": 300, `+doubtTools+`}`)
+		list, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+		if p, _ := at(got, "x_constraint", "call_confidence").(float64); len(list) != 1 || math.Abs(p-0.9) > 0.03 {
+			t.Errorf("temperature %s: %v", temperature, got)
 		}
 	}
 	// Arguments that the budget cuts short are none that the model was unsure of.
