@@ -68,13 +68,13 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 			case FormTag:
 				steps = append(steps, text(p.Tools[i].Name+">"))
 			default:
-				steps = append(steps, p.namedIn(i)...)
+				steps = append(steps, namedIn(p.Tools[i].Name)...)
 			}
 			stops = append(stops, stopMark{Steps: steps, AtLine: form.atLine, Next: at, Foreign: true})
 		}
 	}
 	if p.Written {
-		stops = append(stops, p.written(o)...)
+		stops = append(stops, (&writtenForms{p, o}).written()...)
 	}
 	if p.Parallel && p.Calls.Next != "" { // else the template can't write several
 		p.recasts = true
@@ -179,7 +179,7 @@ func (p *Plan) foreignEnd(o *builder, last int) int {
 func (p *Plan) foreignMore(o *builder, after, closing int) {
 	rest := o.add(Node{Role: roleRest, Free: true, MayEnd: true})
 	for i, at := range p.foreignArguments(o, "", closing) {
-		o.nodes[rest].Stops = append(o.nodes[rest].Stops, stopMark{Steps: p.namedIn(i), Next: at})
+		o.nodes[rest].Stops = append(o.nodes[rest].Stops, stopMark{Steps: namedIn(p.Tools[i].Name), Next: at})
 	}
 	at := after
 	if fork := o.nodes[after].Fork; fork != nil {
@@ -191,8 +191,8 @@ func (p *Plan) foreignMore(o *builder, after, closing int) {
 }
 
 // namedIn returns the steps from the brace of an object on to the arguments of a tool.
-func (p *Plan) namedIn(tool int) []decoder.Step {
-	return []decoder.Step{blank, text(nameKeys...), blank, text(":"), blank, text(`"` + p.Tools[tool].Name + `"`), blank, text(","), blank, text(argumentKeys...), blank, text(":")}
+func namedIn(tool string) []decoder.Step {
+	return []decoder.Step{blank, text(nameKeys...), blank, text(":"), blank, text(`"` + tool + `"`), blank, text(","), blank, text(argumentKeys...), blank, text(":")}
 }
 
 // hasForeign reports whether other forms are recognised: the tools' names must be short enough for the size of the

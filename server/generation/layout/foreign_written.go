@@ -49,9 +49,8 @@ func text(list ...string) decoder.Step { return decoder.Step{Texts: list} }
 
 var blank = decoder.Step{Blanks: true}
 
-// A written call is what leads to its arguments: the steps after the name of its tool, and the first part.
+// A writtenCall is what leads to the arguments of a call: the steps from its tool's name on, and the first part.
 type writtenCall struct {
-	tool  int
 	steps []decoder.Step // from the tool's name on
 	next  int
 	bare  bool // may begin a text on its own
@@ -65,78 +64,84 @@ type opening struct {
 
 func line(steps ...decoder.Step) opening { return opening{steps, true} }
 
+// writtenForms appends calls in these forms to the parts of a text.
+type writtenForms struct {
+	*Plan
+	o *builder
+}
+
 // written appends calls in these forms, and returns the marks that begin them in free text.
-func (p *Plan) written(o *builder) (stops []stopMark) {
+func (f *writtenForms) written() (stops []stopMark) {
 	family := func(calls func(rest int) []writtenCall, between []decoder.Step, before ...opening) {
-		rest := o.add(Node{Role: roleRest, Free: true, MayEnd: true})
+		rest := f.o.add(Node{Role: roleRest, Free: true, MayEnd: true})
 		for _, c := range calls(rest) {
 			for _, b := range before {
 				if b.steps != nil || c.bare {
 					stops = append(stops, stopMark{Steps: slices.Concat(b.steps, c.steps), AtLine: b.atLine, Next: c.next, Foreign: true})
 				}
 			}
-			if p.Parallel && p.Calls.Next != "" {
-				o.nodes[rest].Stops = append(o.nodes[rest].Stops, stopMark{Steps: slices.Concat(between, c.steps), Next: c.next})
+			if f.Parallel && f.Calls.Next != "" {
+				f.o.nodes[rest].Stops = append(f.o.nodes[rest].Stops, stopMark{Steps: slices.Concat(between, c.steps), Next: c.next})
 			}
 		}
 	}
-	family(func(rest int) []writtenCall { return p.pythonCalls(o, rest) },
+	family(f.pythonCalls,
 		[]decoder.Step{blank, text("", ",", ";"), blank},
 		opening{}, opening{steps: []decoder.Step{text("["), blank}}, line(text(pythonOpenings...), blank, text("", "["), blank))
-	family(func(rest int) []writtenCall { return p.tagCalls(o, rest) },
+	family(f.tagCalls,
 		[]decoder.Step{blank, text(tagClosings...), blank, text(tagOpenings...), blank},
 		line(text(tagOpenings...), blank))
 	family(func(rest int) []writtenCall {
-		return p.named(o, FormDeepSeek, rest, text("<｜tool▁call▁begin｜>function<｜tool▁sep｜>"), text("```json"))
+		return f.named(FormDeepSeek, rest, text("<｜tool▁call▁begin｜>function<｜tool▁sep｜>"), text("```json"))
 	}, []decoder.Step{blank, text("", "```"), blank, text("", "<｜tool▁call▁end｜>"), blank}, line(text(deepSeekOpenings...), blank))
 	family(func(rest int) []writtenCall {
-		return p.named(o, FormDeepSeek, rest, text("<｜tool▁call▁begin｜>"), text("<｜tool▁sep｜>"))
+		return f.named(FormDeepSeek, rest, text("<｜tool▁call▁begin｜>"), text("<｜tool▁sep｜>"))
 	}, []decoder.Step{blank, text("", "<｜tool▁call▁end｜>"), blank}, line(text(deepSeekOpenings...), blank))
-	family(func(rest int) []writtenCall { return p.named(o, FormMistral, rest, text(""), text("[ARGS]")) },
+	family(func(rest int) []writtenCall { return f.named(FormMistral, rest, text(""), text("[ARGS]")) },
 		[]decoder.Step{blank, text("", ",", "[TOOL_CALLS]"), blank}, line(text("[TOOL_CALLS]"), blank))
 	return stops
 }
 
 // named appends calls with the tool's name in front of the arguments as JSON.
-func (p *Plan) named(o *builder, form string, rest int, before, after decoder.Step) (out []writtenCall) {
-	for i, at := range p.foreignArguments(o, form, rest) {
-		out = append(out, writtenCall{tool: i, steps: []decoder.Step{before, text(p.Tools[i].Name), blank, after}, next: at})
+func (f *writtenForms) named(form string, rest int, before, after decoder.Step) (out []writtenCall) {
+	for i, at := range f.foreignArguments(f.o, form, rest) {
+		out = append(out, writtenCall{steps: []decoder.Step{before, text(f.Tools[i].Name), blank, after}, next: at})
 	}
 	return out
 }
 
 // pythonCalls appends calls as in Python. One is recognised by its first argument, so that the text of a function's definition is
 // none, and may have any argument first if there are few.
-func (p *Plan) pythonCalls(o *builder, rest int) (out []writtenCall) {
+func (f *writtenForms) pythonCalls(rest int) (out []writtenCall) {
 	pairs := 0
-	for _, t := range p.Tools {
+	for _, t := range f.Tools {
 		pairs += len(t.Python) * len(t.Python)
 	}
-	for i, t := range p.Tools {
+	for i, t := range f.Tools {
 		if t.Python == nil {
 			continue
 		}
 		name := []decoder.Step{text(t.Name+"(", t.Name+".call("), blank}
-		_, values := p.pythonList(o, i, t.Python, rest)
+		_, values := f.pythonList(i, t.Python, rest)
 		needed := false
 		for k, a := range t.Python {
 			at := values[k]
 			if pairs <= mostPairs { // then the others, in their order
 				others := slices.Concat([]Argument{a}, slices.Delete(slices.Clone(t.Python), k, k+1))
-				_, first := p.pythonList(o, i, others, rest)
+				_, first := f.pythonList(i, others, rest)
 				at = first[0]
 			} else if needed {
 				break
 			}
 			needed = needed || a.Required
-			out = append(out, writtenCall{tool: i, steps: append(slices.Clone(name), text(a.Name+"=")), next: at, bare: true})
+			out = append(out, writtenCall{steps: append(slices.Clone(name), text(a.Name+"=")), next: at, bare: true})
 		}
 		if !slices.ContainsFunc(t.Python, func(a Argument) bool { return a.Required }) {
-			none := o.add(Node{Role: roleBetween, Tool: i, Form: FormPython, MayEnd: true})
+			none := f.o.add(Node{Role: roleBetween, Tool: i, Form: FormPython, MayEnd: true})
 			for _, mark := range []string{"]", ",", ";", "\n", "`", "<"} {
-				o.nodes[none].Stops = append(o.nodes[none].Stops, stopMark{Mark: mark, Next: rest})
+				f.o.nodes[none].Stops = append(f.o.nodes[none].Stops, stopMark{Mark: mark, Next: rest})
 			}
-			out = append(out, writtenCall{tool: i, steps: append(slices.Clone(name), text(")")), next: none})
+			out = append(out, writtenCall{steps: append(slices.Clone(name), text(")")), next: none})
 		}
 	}
 	return out
@@ -146,14 +151,14 @@ func (p *Plan) pythonCalls(o *builder, rest int) (out []writtenCall) {
 const mostPairs = 64
 
 // pythonList appends the arguments of a tool as in Python, and returns where they begin and where the value of each does.
-func (p *Plan) pythonList(o *builder, tool int, list []Argument, rest int) (begin int, values []int) {
-	from := len(o.nodes)
-	next, needed := o.choices(list)
+func (f *writtenForms) pythonList(tool int, list []Argument, rest int) (begin int, values []int) {
+	from := len(f.o.nodes)
+	next, needed := f.o.choices(list)
 	for i, a := range list {
-		after := o.add(Node{Role: roleBetween, Stops: []stopMark{{Mark: ",", Next: o.spaced(next[i+1])}}})
+		after := f.o.add(Node{Role: roleBetween, Stops: []stopMark{{Mark: ",", Next: f.o.spaced(next[i+1])}}})
 		if !needed[i+1] {
 			for _, b := range breaks[:6] {
-				o.nodes[after].Stops = append(o.nodes[after].Stops, stopMark{Mark: b + ")", Next: rest})
+				f.o.nodes[after].Stops = append(f.o.nodes[after].Stops, stopMark{Mark: b + ")", Next: rest})
 			}
 		}
 		var ways []int
@@ -163,9 +168,9 @@ func (p *Plan) pythonList(o *builder, tool int, list []Argument, rest int) (begi
 				names = append(names, map[string]string{"True": "true", "False": "false", "None": "null"}[name])
 			}
 			w.Names = names
-			ways = append(ways, p.value(o, tool, a.Name, w, after))
+			ways = append(ways, f.value(f.o, tool, a.Name, w, after))
 		}
-		values = append(values, o.either(ways...))
+		values = append(values, f.o.either(ways...))
 	}
 	for i := range next {
 		var stops []stopMark
@@ -175,38 +180,38 @@ func (p *Plan) pythonList(o *builder, tool int, list []Argument, rest int) (begi
 		if !needed[i] {
 			stops = append(stops, stopMark{Mark: ")", Next: rest})
 		}
-		o.nodes[next[i]].Stops = stops
+		f.o.nodes[next[i]].Stops = stops
 	}
-	begin = o.spaced(next[0])
-	o.mark(from, tool, FormPython)
+	begin = f.o.spaced(next[0])
+	f.o.mark(from, tool, FormPython)
 	return begin, values
 }
 
 // tagCalls appends calls with their arguments in tags; after <function=name>, they may be JSON.
-func (p *Plan) tagCalls(o *builder, rest int) (out []writtenCall) {
-	for i, t := range p.Tools {
-		document := o.document(roleArguments, t.Natural, o.closing("</function>", rest))
-		o.nodes[document].Tool, o.nodes[document].Form = i, FormTag
+func (f *writtenForms) tagCalls(rest int) (out []writtenCall) {
+	for i, t := range f.Tools {
+		document := f.o.document(roleArguments, t.Natural, f.o.closing("</function>", rest))
+		f.o.nodes[document].Tool, f.o.nodes[document].Form = i, FormTag
 		ways := []int{document}
 		if t.Tagged != nil {
-			tags := p.tagList(o, i, t.Tagged, rest)
+			tags := f.tagList(i, t.Tagged, rest)
 			ways = append(ways, tags)
-			out = append(out, writtenCall{tool: i, steps: []decoder.Step{text(`<invoke name="`+t.Name+`">`, `<｜DSML｜invoke name="`+t.Name+`">`)}, next: o.spaced(tags)})
+			out = append(out, writtenCall{steps: []decoder.Step{text(`<invoke name="`+t.Name+`">`, `<｜DSML｜invoke name="`+t.Name+`">`)}, next: f.o.spaced(tags)})
 		}
-		out = append(out, writtenCall{tool: i, steps: []decoder.Step{text("<function=" + t.Name + ">")}, next: o.spaced(ways...)})
+		out = append(out, writtenCall{steps: []decoder.Step{text("<function=" + t.Name + ">")}, next: f.o.spaced(ways...)})
 	}
 	return out
 }
 
 // tagList appends the arguments of a tool in tags, and returns where they begin.
-func (p *Plan) tagList(o *builder, tool int, list []Argument, rest int) int {
-	from := len(o.nodes)
-	next, needed := o.choices(list)
+func (f *writtenForms) tagList(tool int, list []Argument, rest int) int {
+	from := len(f.o.nodes)
+	next, needed := f.o.choices(list)
 	var inline, lines []int // where values begin: after a tag, or on a line of their own
 	for i, a := range list {
-		after := o.spaced(next[i+1])
-		inline = append(inline, p.tagValue(o, tool, a, "", after))
-		lines = append(lines, p.tagValue(o, tool, a, "\n", after))
+		after := f.o.spaced(next[i+1])
+		inline = append(inline, f.tagValue(tool, a, "", after))
+		lines = append(lines, f.tagValue(tool, a, "\n", after))
 	}
 	for i := range next {
 		var stops []stopMark
@@ -226,25 +231,25 @@ func (p *Plan) tagList(o *builder, tool int, list []Argument, rest int) int {
 				stops = append(stops, stopMark{Mark: end, Next: rest})
 			}
 		}
-		o.nodes[next[i]].Stops = stops
+		f.o.nodes[next[i]].Stops = stops
 	}
-	o.mark(from, tool, FormTag)
+	f.o.mark(from, tool, FormTag)
 	return next[0]
 }
 
 // tagValue appends the value of an argument and its closing tag, after lead.
-func (p *Plan) tagValue(o *builder, tool int, a Argument, lead string, next int) int {
+func (f *writtenForms) tagValue(tool int, a Argument, lead string, next int) int {
 	closings := []stopMark{{Mark: lead + tagClose, Next: next}, {Mark: lead + "</｜DSML｜parameter>", Next: next}}
 	var ways []int
 	for _, w := range a.Ways {
 		if w.Text && w.JSON == nil && w.Words == nil {
-			ways = append(ways, o.add(Node{Role: roleText, Key: a.Name, Types: w.Types, Free: true, Stops: closings}))
+			ways = append(ways, f.o.add(Node{Role: roleText, Key: a.Name, Types: w.Types, Free: true, Stops: closings}))
 			continue
 		}
 		w.Close = ""
-		ways = append(ways, p.value(o, tool, a.Name, w, o.add(Node{Role: roleBetween, Stops: closings})))
+		ways = append(ways, f.value(f.o, tool, a.Name, w, f.o.add(Node{Role: roleBetween, Stops: closings})))
 	}
-	return o.either(ways...)
+	return f.o.either(ways...)
 }
 
 // choices appends the node before each argument and after the last, and returns also whether one is needed from there on.
