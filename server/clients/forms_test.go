@@ -20,6 +20,7 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/internal/shared"
+	"github.com/stencil-json/stencil/vocab"
 )
 
 // noteSchema is the schema of the arguments in TestToolCallsOfEveryTemplate. Its properties are sorted by name, since
@@ -68,7 +69,12 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 			continue // see chat.TestBundledTemplates
 		}
 		if form.Name == chat.Harmony {
-			continue // its marks have to be tokens; the server's tests cover them
+			tried++
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				callsInChannels(t, withTemplate(t, tiny, source, harmonyTokens...), calls)
+			})
+			continue
 		}
 		calls := slices.Clone(calls)
 		if a := form.Arguments; a.Tagged && a.Values[chat.StringValue].Raw && a.Values[chat.StringValue].Close == "'" {
@@ -133,6 +139,69 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 	t.Logf("%d templates, %d forms", tried, len(forms))
 	if tried < 55 || len(forms) < 20 {
 		t.Errorf("%d templates with %d forms were tried", tried, len(forms))
+	}
+}
+
+// harmonyTokens are the marks of messages in channels. Beside the last two, <|end|> does not end an answer.
+var harmonyTokens = []string{"<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|return|>", "<|call|>"}
+
+// callsInChannels checks that the clients understand a model that writes messages in channels, and calls two tools: at once, with
+// the channel before the tool's name or after it, and one after the other.
+func callsInChannels(t *testing.T, v *vocab.Vocab, calls []chat.ToolCall) {
+	const next, thoughts = "<|end|><|start|>assistant", "<|channel|>analysis<|message|>Hm."
+	after := func(c chat.ToolCall) string {
+		return "<|channel|>commentary to=functions." + c.Name + " <|constrain|>json<|message|>" + string(c.Arguments)
+	}
+	before := func(c chat.ToolCall) string {
+		return " to=functions." + c.Name + "<|channel|>commentary json<|message|>" + string(c.Arguments)
+	}
+	var want []clientCall
+	for _, c := range calls {
+		want = append(want, read(t, c.Name, c.Arguments))
+	}
+	for _, text := range []string{
+		thoughts + next + after(calls[0]) + next + after(calls[1]), thoughts + next + before(calls[0]) + next + before(calls[1]), after(calls[0]) + next + before(calls[1]),
+		// What follows and is no call ends the answer.
+		after(calls[0]) + next + after(calls[1]) + next + "<|channel|>final<|message|>I have called them.", after(calls[0]) + next + after(calls[1]) + "<|end|>",
+	} {
+		for way, got := range callsByClients(t, serveLong(t, v, sayNamed(v, text))) {
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %v\n  of %q", way, got, text)
+			}
+		}
+	}
+	got := callOrDocument(t, serveLong(t, v, sayNamed(v, thoughts+next+after(calls[0])+next+after(calls[1]))))
+	if len(got.ToolCalls) != 2 || !reflect.DeepEqual(read(t, "note", []byte(got.ToolCalls[0].Function.Arguments)), want[0]) {
+		t.Errorf("thoughts and calls beside a document: %s", got.RawJSON())
+	}
+	got = callOrDocument(t, serveLong(t, v, sayNamed(v, thoughts+next+`<|channel|>final<|message|>{"age": 5, "name": "Ann"}`)))
+	if len(got.ToolCalls) != 0 {
+		t.Errorf("thoughts and a document beside calls: %s", got.RawJSON())
+	}
+	wantPerson(t, got.Content)
+
+	// One after the other, each after the result of the one before.
+	steps := []scripted.Func{sayNamed(v, thoughts+next+after(calls[0])), sayNamed(v, before(calls[1])), sayNamed(v, "<|channel|>final<|message|>Done.")}
+	o := openai.NewClient(option.WithBaseURL(serveLong(t, v, func(history []int32, logits []float32) {
+		steps[strings.Count(named(v, history), " to=assistant<|channel|>commentary<|message|>")](history, logits)
+	})+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	q := noteQuestion(t)
+	for i := range steps {
+		answer, err := o.Chat.Completions.New(t.Context(), q)
+		if err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		message := answer.Choices[0].Message
+		if i == len(calls) {
+			if message.Content != "Done." || len(message.ToolCalls) != 0 {
+				t.Errorf("at the end: %s", message.RawJSON())
+			}
+			break
+		}
+		if len(message.ToolCalls) != 1 || !reflect.DeepEqual(read(t, message.ToolCalls[0].Function.Name, []byte(message.ToolCalls[0].Function.Arguments)), want[i]) {
+			t.Fatalf("step %d: %s", i, message.RawJSON())
+		}
+		q.Messages = append(q.Messages, message.ToParam(), openai.ToolMessage("saved", message.ToolCalls[0].ID))
 	}
 }
 

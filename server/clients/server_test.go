@@ -70,18 +70,57 @@ func startThinking(t testing.TB, reply string) string {
 	return serve(t, v, scripted.SayText(v, reply))
 }
 
-// withTemplate returns a vocabulary with another chat template.
-func withTemplate(t testing.TB, v *vocab.Vocab, template string) *vocab.Vocab {
+// withTemplate returns a vocabulary with another chat template, and further control tokens.
+func withTemplate(t testing.TB, v *vocab.Vocab, template string, control ...string) *vocab.Vocab {
 	t.Helper()
 	var tokens []vocab.Token
 	for id := range int32(v.Len()) {
 		tokens = append(tokens, vocab.Token{Text: v.Text(id), Kind: v.Kind(id)})
+	}
+	for _, name := range control {
+		tokens = append(tokens, vocab.Token{Text: name, Kind: vocab.Control})
 	}
 	v, err := vocab.FromTokens(tokens, vocab.Options{Model: vocab.BPE, Pre: "gpt-2", EOS: &v.EOG()[0], ChatTemplate: template})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// named returns tokens as text, control tokens by their names.
+func named(v *vocab.Vocab, tokens []int32) string {
+	var text strings.Builder
+	for _, id := range tokens {
+		if b := v.Bytes(id); len(b) > 0 {
+			text.Write(b)
+		} else {
+			text.WriteString(v.Text(id))
+		}
+	}
+	return text.String()
+}
+
+// sayNamed is scripted.SayText for a text in which control tokens are written by their names.
+func sayNamed(v *vocab.Vocab, reply string) scripted.Func {
+	var names []string
+	for id := range int32(v.Len()) {
+		names = append(names, named(v, []int32{id}))
+	}
+	return func(history []int32, logits []float32) {
+		text, n := named(v, history), len(reply)
+		for n > 0 && !strings.HasSuffix(text, reply[:n]) {
+			n--
+		}
+		if n == len(reply) {
+			logits[v.EOG()[0]] = scripted.Strong
+			return
+		}
+		for id := range logits {
+			if name := names[id]; name != "" && strings.HasPrefix(reply[n:], name) {
+				logits[id] = scripted.Strong + float32(len(name)) // the longest is the most likely
+			}
+		}
+	}
 }
 
 // startAnswering serves a model that calls a tool, which returns "saved", and then

@@ -240,19 +240,20 @@ const (
 )
 
 // channels appends the messages that Harmony models write: reasoning in the channel analysis, text before calls and
-// calls in commentary, the answer in final. An end-of-generation token ends a call and the answer.
+// calls in commentary, the answer in final. An end-of-generation token ends a call and the answer; a call that ends as other
+// messages do may be followed by another one.
 func (p *Plan) channels(o *builder) int {
 	var last []stopMark // what ends the text
 	if len(p.Tools) > 0 {
 		plain, before := o.add(Node{}), o.add(Node{})
 		var after, first []stopMark
-		for i, at := range p.arguments(o, p.after(o, p.CallSignals)) {
+		for i, at := range p.arguments(o, p.moreMessages(o, plain, before)) {
 			name := p.Tools[i].Name
 			after = append(after, stopMark{Mark: name + " <|constrain|>json<|message|>", Next: at}, stopMark{Mark: name + "<|message|>", Next: at})
 			first = append(first, stopMark{Mark: name + "<|channel|>commentary <|constrain|>json<|message|>", Next: at}, stopMark{Mark: name + "<|channel|>commentary json<|message|>", Next: at})
 		}
 		o.nodes[plain].Stops, o.nodes[before].Stops = after, first
-		last = append(last, stopMark{Mark: "<|channel|>commentary to=functions.", Next: plain}, stopMark{Mark: " to=functions.", Next: before})
+		last = append(last, harmonyCalls(plain, before)...)
 	}
 	if !p.Must {
 		var final int
@@ -288,6 +289,25 @@ func (p *Plan) channels(o *builder) int {
 		last = append(slices.Clone(last), analysis)
 	}
 	return o.add(Node{Stops: last})
+}
+
+// harmonyCalls returns the marks of calls, with the channel before the tool's name or after it.
+func harmonyCalls(plain, before int) []stopMark {
+	return []stopMark{{Mark: "<|channel|>commentary to=functions.", Next: plain}, {Mark: " to=functions.", Next: before}}
+}
+
+// moreMessages appends what may follow a call of Harmony: the end, or another message, which ends the answer unless it is a call.
+func (p *Plan) moreMessages(o *builder, plain, before int) int {
+	last := p.after(o, p.CallSignals)
+	if !p.Parallel || last != end {
+		return last
+	}
+	rest := o.add(Node{Role: roleRest, Free: true, MayEnd: true})
+	messages := harmonyCalls(plain, before)
+	for _, mark := range []string{HarmonyFinal, harmonyAnalysis, harmonyPreamble} {
+		messages = append(messages, stopMark{Mark: mark, Next: rest})
+	}
+	return o.fixed(harmonyEnd, true, o.fixed(harmonyStart, true, o.add(Node{Stops: messages, MayEnd: true})))
 }
 
 // opening returns the text of a first call up to the name of the tool.
