@@ -163,13 +163,13 @@ var forms = []struct {
 		"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>", true},
 	{"harmony", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "gptoss", harmonyTokens...) },
 		"<|channel|>analysis<|message|>think hard<|end|><|start|>assistant<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{}", "", "think hard", 1,
-		"<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{}", false},
+		"<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{}", true},
 	{"harmony", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "gptoss", harmonyTokens...) },
 		"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>I look.<|end|><|start|>assistant to=functions.weather<|channel|>commentary json<|message|>{}", "I look.", "a", 1,
-		" to=functions.weather<|channel|>commentary json<|message|>{}", false},
+		" to=functions.weather<|channel|>commentary json<|message|>{}", true},
 	{"harmony", func(t testing.TB) *vocab.Vocab { return familyVocab(t, "gptoss", harmonyTokens...) },
 		"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>Hello, <end of it>", "Hello, <end of it>", "a", 0,
-		"<|channel|>commentary to=functions.weather<|message|>{}", false},
+		"<|channel|>commentary to=functions.weather<|message|>{}", true},
 }
 
 var harmonyTokens = []string{"<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>"}
