@@ -478,6 +478,10 @@ func TestForeignLimits(t *testing.T) {
 	}
 	const either = `"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]`
 	const reply = "[f(a=1, b=2)]"
+	// An argument that no value fits is no error: in JSON, it can be left out.
+	if text, calls, _ := ask(`{"name": "f", "arguments": {"a": 1}}`, tool("f", `"properties": {"a": {"type": "integer"}, "never": {"type": "integer", "enum": ["x"]}}`)); text != "" || len(calls) != 1 {
+		t.Errorf("an argument without a value: %q %v", text, calls)
+	}
 	if text, calls, _ := ask(reply, tool("f", either)); text != reply || calls != nil {
 		t.Errorf("masks can't hold the arguments to oneOf: %q %v", text, calls)
 	}

@@ -123,8 +123,11 @@ func oneByOne(ctx context.Context, m *registry.Model, form chat.ArgumentForm, t 
 	other := *m
 	other.CallForm.Arguments = form
 	a, err := arguments.Of(ctx, &other, t, opt)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, err
+	case err != nil:
+		return nil, nil // as a whole, the schema has been compiled: only an argument by itself can't be
 	}
 	for _, issue := range a.Checked {
 		one := slices.IndexFunc(a.List, func(one layout.Argument) bool { return issue.Pointer == "/properties/"+one.Name })
