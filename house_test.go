@@ -156,6 +156,7 @@ const testImports = `
 
 	# Judges that share no code with what they judge.
 	golang.org/x/net < regular;
+	validator < convert/typescript;
 	github.com/santhosh-tekuri/jsonschema/v6 < agent, server;
 	github.com/kaptinlin/jsonrepair, constraint < repair;
 
