@@ -109,6 +109,8 @@ type Schema struct {
 	dynamics    bool    // whether $dynamicRef or $recursiveRef occur
 	patterns    map[string]*Pattern
 	size        int
+
+	patternBytes int
 }
 
 // Compile reads a schema as the named draft ("draft-04", "draft-06", "draft-07", "2019-09",
@@ -432,6 +434,9 @@ func (c *compiler) pattern(src string) *Pattern {
 		return p
 	}
 	c.r.step(len(src))
+	if c.s.patternBytes += len(src); c.s.patternBytes > maxPatterns {
+		c.r.giveUp(&undecided{fmt.Sprintf("the patterns are longer than %d bytes together", maxPatterns)})
+	}
 	p, err := NewPattern(src)
 	if err != nil {
 		if c.err == nil {

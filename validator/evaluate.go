@@ -2,6 +2,7 @@ package validator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -361,7 +362,9 @@ func (w *work) general() {
 	}
 	if n.checkFormat != nil && v.kind == text {
 		w.run.step(1 + len(v.text)/16)
-		if err := n.checkFormat(v.text); err != nil {
+		if err := n.checkFormat(v.text); errors.Is(err, ErrUndecided) {
+			w.run.giveUp(err)
+		} else if err != nil {
 			w.fail("format", func() string { return fmt.Sprintf("%s is not valid %s: %v", v.show(), n.format, err) })
 		}
 	}

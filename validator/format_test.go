@@ -2,7 +2,10 @@ package validator
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"path"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -86,5 +89,57 @@ func TestFormatSuite(t *testing.T) {
 	})
 	if cases < 1000 {
 		t.Errorf("only %d cases were found", cases)
+	}
+}
+
+// A format is checked in memory and time linear in the text, whatever the text.
+func TestFormatsOfLongTexts(t *testing.T) {
+	const size = 1 << 17
+	for name, check := range formats() {
+		for _, start := range []string{"", "a@", `"`, "http://", "http://[", "a@[", "[IPv6:", "12:00:00.", "2020-01-01T12:00:00.", "P", "::", "fe80::1%", "xn--", "(?=a)", "{"} {
+			for _, part := range []string{"(", "(?<", `\k<`, `\p{L}`, "[", `\`, "a", "0", ".", "a.", "/", "~0", "%41", "{a}", ":", "-", "1Y", "\u30fb", "\u0660", "\u00b7", "\U0001f4a9", ",a"} {
+				long := start + strings.Repeat(part, size/len(part))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				err := check(long)
+				runtime.ReadMemStats(&after)
+				if took := after.TotalAlloc - before.TotalAlloc; took > 8*size {
+					t.Errorf("%s, %q and many of %q: %d MiB", name, start, part, took>>20)
+				}
+				if err != nil && len(err.Error()) > 1<<10 {
+					t.Errorf("%s, %q and many of %q: an error of %d bytes", name, start, part, len(err.Error()))
+				}
+			}
+		}
+	}
+}
+
+// The longest regular expressions of the format regex, and the patterns of a schema, take no more memory than they may.
+func TestPatternsOfLongTexts(t *testing.T) {
+	for _, part := range []string{"(", "(?:", "(?<", `\k<`, `\p{L}`, `\p{`, `\u{`, "[", `\`, "a", ".", "a*", "(a)", "|", "(a|", "(?=", `\1`, "a{1000}", "[^a]", "[^"} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_ = ecmaPattern(strings.Repeat(part, MaxPattern/len(part)))
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > MaxPattern*6<<10 {
+			t.Errorf("many of %q: %d MiB", part, took>>20)
+		}
+	}
+	s, err := Compile(t.Context(), []byte(`{"format": "regex"}`), "2020-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(t.Context(), []byte(`"`+strings.Repeat("(", MaxPattern+1)+`"`)); !errors.Is(err, ErrUndecided) {
+		t.Errorf("a long text: %.200v", err)
+	}
+	for _, pattern := range []string{strings.Repeat("(", MaxPattern), strings.Repeat("a", MaxPattern-1)} {
+		var schema strings.Builder
+		schema.WriteString(`{"allOf": [{}`)
+		for i := range 5 {
+			fmt.Fprintf(&schema, `, {"pattern": "%d%s"}`, i, pattern)
+		}
+		if _, err := Compile(t.Context(), []byte(schema.String()+"]}"), "2020-12"); !errors.Is(err, ErrUndecided) {
+			t.Errorf("patterns %.9s… of %d bytes: %.200v", pattern, 1+len(pattern), err)
+		}
 	}
 }

@@ -40,6 +40,9 @@ func asciiHostname(s string) error {
 func wideHostname(s string) error { return hostname(dots.Replace(s)) }
 
 func hostname(s string) error {
+	if len(s) > utf8.UTFMax*longestName { // a character is a byte of ASCII or more; the work below isn't linear
+		return fmt.Errorf("it is longer than %d bytes", longestName)
+	}
 	length := -1
 	all := strings.Split(s, ".")
 	for i, label := range all {

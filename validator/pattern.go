@@ -23,8 +23,19 @@ type Pattern struct {
 	slow   sync.Pool // of *regexp2.Regexp, each used by one match at a time, with its own time limit
 }
 
-// NewPattern compiles a pattern.
+// Lengths of patterns, in bytes: the libraries need up to a kilobyte for each.
+const (
+	MaxPattern  = 1 << 16        // of one
+	maxPatterns = 4 * MaxPattern // of all in a schema
+)
+
+var errLongPattern = &undecided{fmt.Sprintf("a pattern is longer than %d bytes", MaxPattern)}
+
+// NewPattern compiles a pattern. The error matches ErrUndecided if it is too long.
 func NewPattern(source string) (*Pattern, error) {
+	if len(source) > MaxPattern {
+		return nil, errLongPattern
+	}
 	p := &Pattern{source: source}
 	if translated, ok := translate(source); ok {
 		if re, err := regexp.Compile(translated); err == nil {

@@ -29,6 +29,7 @@ func translate(src string) (string, bool) {
 type translator struct {
 	rest   string
 	out    strings.Builder
+	sets   map[string]string // of properties that have occurred
 	failed bool
 }
 
@@ -131,15 +132,23 @@ func (t *translator) set(inClass bool) (string, bool) {
 			t.rest = rest
 			return map[byte]string{'p': "[" + name + "]", 'P': "[^" + name + "]"}[c], false // rare; left to the backtracking library
 		}
-		set := shortCategories.Replace(fmt.Sprintf(`\%c{%s}`, c, name))
-		if _, err := regexp.Compile(set); err != nil {
-			ranges, ok := propertyRanges(name, c == 'P')
-			if !ok {
-				return "", false
+		key := fmt.Sprint(t.rest[:len(t.rest)-len(rest)], inClass)
+		set, known := t.sets[key]
+		if !known {
+			set = shortCategories.Replace(fmt.Sprintf(`\%c{%s}`, c, name))
+			if _, err := regexp.Compile(set); err != nil {
+				ranges, ok := propertyRanges(name, c == 'P')
+				if !ok {
+					return "", false
+				}
+				if set = classOf(ranges); !inClass {
+					set = "[" + set + "]"
+				}
 			}
-			if set = classOf(ranges); !inClass {
-				set = "[" + set + "]"
+			if t.sets == nil {
+				t.sets = map[string]string{}
 			}
+			t.sets[key] = set
 		}
 		t.rest = rest
 		return set, true
