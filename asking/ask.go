@@ -183,6 +183,9 @@ func (t *Task) judge(w *Written) (*Answer, *Failure) {
 	}
 	out := repair.Read(text, repair.Options{Check: t.Check, Repair: t.Repair, Markdown: t.Markdown, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
 	a.Text, a.JSON, a.Edits = out.Text, out.JSON, out.Edits
+	if out.Unfinished != nil {
+		a.Warnings = append(a.Warnings, "not all conversions were tried: "+out.Unfinished.Error())
+	}
 	var syntax *repair.SyntaxError
 	switch {
 	case out.Fine():

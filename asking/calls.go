@@ -55,6 +55,9 @@ func (t *Task) judgeCalls(w *Written, a *Answer, fail verdict) (*Answer, *Failur
 		}
 		out := repair.Read(c.Arguments, repair.Options{Check: check, Repair: t.Repair, Markdown: t.Markdown, Hints: repair.Hints{Ended: !w.Cut, Cut: w.Cut}})
 		c.Arguments = out.Text
+		if out.Unfinished != nil {
+			a.Warnings = append(a.Warnings, "not all conversions were tried: "+out.Unfinished.Error())
+		}
 		a.Calls = append(a.Calls, c)
 		for _, e := range out.Edits {
 			e.Pointer = place + e.Pointer

@@ -15,7 +15,7 @@ type Check func(document []byte) ([]schema.Issue, error)
 // maxCoercions is the maximum number of changed values in a document.
 const maxCoercions = 256
 
-// Coerce converts values of the wrong type if the conversion is lossless and the only
+// coerce converts values of the wrong type if the conversion is lossless and the only
 // one that helps: a string that contains a number, a boolean or a document; a number
 // or boolean where a string is required; a single value where an array of such values
 // is required. It returns the document, the edits and the remaining validation
@@ -23,10 +23,9 @@ const maxCoercions = 256
 //
 // Check decides whether a conversion helps, so every schema keyword is taken into
 // account.
-func Coerce(document []byte, check Check) ([]byte, []Edit, []schema.Issue, error) {
-	issues, err := check(document)
+func coerce(document []byte, issues []schema.Issue, check Check) ([]byte, []Edit, []schema.Issue) {
 	var edits []Edit
-	for len(issues) > 0 && err == nil && len(edits) < maxCoercions {
+	for len(issues) > 0 && len(edits) < maxCoercions {
 		next, edit, left, ok := coerceOne(document, issues, check)
 		if !ok {
 			break
@@ -34,19 +33,26 @@ func Coerce(document []byte, check Check) ([]byte, []Edit, []schema.Issue, error
 		document, issues = next, left
 		edits = append(edits, edit)
 	}
-	return document, edits, issues, err
+	return document, edits, issues
 }
 
 // coerceOne converts one value that an issue is about.
 func coerceOne(document []byte, issues []schema.Issue, check Check) ([]byte, Edit, []schema.Issue, bool) {
 	places := map[string]span{}
+	for _, issue := range issues {
+		places[issue.Pointer] = span{}
+	}
 	// walk doesn't fail, since the document is JSON; otherwise the part before an error
 	// could be coerced.
-	_ = walk(document, func(v visit) { places[v.pointer] = span{v.start, v.end} })
+	_ = walk(document, func(v visit) {
+		if _, wanted := places[v.pointer]; wanted {
+			places[v.pointer] = span{v.start, v.end}
+		}
+	})
 	tried := map[string]bool{}
 	for _, issue := range issues {
-		place, ok := places[issue.Pointer]
-		if !ok || tried[issue.Pointer] {
+		place := places[issue.Pointer]
+		if place.end == 0 || tried[issue.Pointer] {
 			continue
 		}
 		tried[issue.Pointer] = true
@@ -57,7 +63,10 @@ func coerceOne(document []byte, issues []schema.Issue, check Check) ([]byte, Edi
 		for _, c := range changes(value) {
 			next := splice(document, place, c.text)
 			found, err := check(next)
-			if err != nil || len(found) >= len(issues) || within(found, issue.Pointer) {
+			if err != nil {
+				return nil, Edit{}, nil, false
+			}
+			if len(found) >= len(issues) || within(found, issue.Pointer) {
 				continue
 			}
 			good = append(good, c)

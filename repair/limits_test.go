@@ -1,8 +1,13 @@
 package repair
 
 import (
+	"context"
+	"errors"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stencil-json/stencil/schema"
 )
 
 // TestHard reads texts designed to be slow, which without the limits of the
@@ -22,5 +27,49 @@ func TestHard(t *testing.T) {
 				t.Errorf("%s: not JSON", name)
 			}
 		}
+	}
+}
+
+// wrong is a check that always finds as many issues as an array has items, all of which could be strings instead.
+func wrong(issues int) Check {
+	list := make([]schema.Issue, issues)
+	for i := range list {
+		list[i].Pointer = "/" + strconv.Itoa(i)
+	}
+	return func([]byte) ([]schema.Issue, error) { return list, nil }
+}
+
+// Conversions are tried until they have taken a certain amount of work, and until a document can't be checked.
+func TestConversionsEnd(t *testing.T) {
+	const items = 10_000
+	text := "[" + strings.TrimSuffix(strings.Repeat("1234567,", items), ",") + "]"
+	checked, most := 0, 0
+	counting := func(check Check, stop int) Check {
+		return func(document []byte) ([]schema.Issue, error) {
+			if checked += len(document); most > 0 && checked > most {
+				t.Fatal("it goes on")
+			}
+			if stop--; stop == 0 {
+				most = checked
+				return nil, context.Canceled
+			}
+			return check(document)
+		}
+	}
+	out := Read(text, Options{Repair: true, Check: counting(wrong(items), -1)})
+	if !out.JSON || out.Text != text || out.Err != nil || len(out.Issues) != items || !errors.Is(out.Unfinished, errTooHard) || checked > maxTried+2*len(text) {
+		t.Errorf("%d bytes checked, %d issues: %v, %v", checked, len(out.Issues), out.Err, out.Unfinished)
+	}
+	checked = 0
+	if out := Read(text, Options{Repair: true, Check: counting(wrong(items), 10)}); !errors.Is(out.Unfinished, context.Canceled) {
+		t.Errorf("%v, %v", out.Err, out.Unfinished)
+	}
+	checked, most = 0, 0
+	large := "[" + strings.TrimSuffix(strings.Repeat("1234567,", maxChanged/8), ",") + "  ]"
+	if out := Read(large, Options{Repair: true, Markdown: true, Check: counting(wrong(items), -1)}); !errors.Is(out.Unfinished, errTooLarge) || len(out.Issues) != items || checked != len(large) {
+		t.Errorf("%d of %d bytes checked, %v, %v", checked, len(large), out.Err, out.Unfinished)
+	}
+	if out := Read("[1]", Options{Repair: true, Check: wrong(1)}); out.Unfinished != nil {
+		t.Error(out.Unfinished)
 	}
 }

@@ -33,6 +33,9 @@ type Outcome struct {
 	// Err is why there is no document (a *SyntaxError, or ErrEmpty), or why the
 	// document could not be validated.
 	Err error
+	// Unfinished is why not all conversions of an invalid document were tried; nil: they
+	// were.
+	Unfinished error
 }
 
 // Fine reports whether there is a valid document.
@@ -71,9 +74,10 @@ func (e *SyntaxError) Unwrap() error { return e.Repair }
 
 // Read applies the steps of the package comment to a text.
 func Read(text string, opt Options) Outcome {
+	tries := &tries{check: opt.Check}
 	if opt.Check != nil {
 		opt.Fits = func(document []byte) bool {
-			_, _, issues, err := opt.fit(document)
+			_, _, issues, err := opt.fit(document, tries)
 			return err == nil && len(issues) == 0
 		}
 	}
@@ -97,16 +101,31 @@ func Read(text string, opt Options) Outcome {
 		cleaned, edits = string(document), append(edits, more...)
 	}
 	out = Outcome{Text: cleaned, JSON: true, Edits: edits}
-	document, more, issues, err := opt.fit([]byte(cleaned))
+	document, more, issues, err := opt.fit([]byte(cleaned), tries)
+	if err == nil && len(issues) > 0 {
+		out.Unfinished = tries.stopped
+	}
 	out.Text, out.Edits, out.Issues, out.Err = string(document), append(edits, more...), issues, err
 	return out
 }
 
 // fit makes a valid document of one that parses, as far as the options allow.
-func (opt *Options) fit(document []byte) ([]byte, []Edit, []schema.Issue, error) {
+func (opt *Options) fit(document []byte, tries *tries) ([]byte, []Edit, []schema.Issue, error) {
 	var edits []Edit
+	if len(document) > maxChanged {
+		if opt.Check == nil {
+			return document, nil, nil, nil
+		}
+		tries.stop(errTooLarge)
+		issues, err := opt.Check(document)
+		return document, nil, issues, err
+	}
+	again := tries.again
+	if opt.Check == nil {
+		again = nil
+	}
 	if opt.Markdown {
-		document, edits = unmarkAll(document, opt.Check)
+		document, edits = unmarkAll(document, again)
 	}
 	if opt.Check == nil {
 		return document, edits, nil, nil
@@ -115,22 +134,65 @@ func (opt *Options) fit(document []byte) ([]byte, []Edit, []schema.Issue, error)
 	if err != nil || len(issues) == 0 {
 		return document, edits, issues, err
 	}
-	if next, more, ok := unmark(document, issues, opt.Check); ok {
+	if next, more, ok := unmark(document, issues, again); ok {
 		return next, append(edits, more...), nil, nil
 	}
 	if !opt.Repair || opt.NoCoerce {
 		return document, edits, issues, nil
 	}
-	next, more, issues, err := Coerce(document, opt.Check)
-	if err == nil && len(issues) > 0 {
+	next, more, issues := coerce(document, issues, again)
+	if len(issues) > 0 {
 		// Both together: "**4**" for 4.
 		if plain, first := unmarked(next, func(string) bool { return true }, bare); len(first) > 0 {
-			if both, second, left, err := Coerce(plain, opt.Check); err == nil && len(left) == 0 {
-				return both, slices.Concat(edits, more, first, second), nil, nil
+			if left, err := again(plain); err == nil {
+				if both, second, left := coerce(plain, left, again); len(left) == 0 {
+					return both, slices.Concat(edits, more, first, second), nil, nil
+				}
 			}
 		}
 	}
-	return next, append(edits, more...), issues, err
+	return next, append(edits, more...), issues, nil
+}
+
+// Limits of the changes that are tried on a document that parses.
+const (
+	maxChanged = 1 << 20  // bytes of the document
+	maxTried   = 64 << 20 // bytes of all documents that are checked
+	triedLeast = 4 << 10  // bytes that a smaller document counts as
+)
+
+var (
+	errTooLarge = fmt.Errorf("repair: values and emphasis of documents of more than %d bytes are not changed", maxChanged)
+	errTooHard  = errors.New("repair: trying all conversions is too much work")
+)
+
+// tries are the checks of changed documents for one text. The first one that can't be made ends them: the work has reached
+// its limit, or the client is gone.
+type tries struct {
+	check   Check
+	tried   int // bytes
+	stopped error
+}
+
+func (t *tries) stop(err error) {
+	if t.stopped == nil {
+		t.stopped = err
+	}
+}
+
+// again checks a changed document.
+func (t *tries) again(document []byte) ([]schema.Issue, error) {
+	if t.tried += max(len(document), triedLeast); t.tried > maxTried {
+		t.stop(errTooHard)
+	}
+	if t.stopped != nil {
+		return nil, t.stopped
+	}
+	issues, err := t.check(document)
+	if err != nil {
+		t.stop(err)
+	}
+	return issues, err
 }
 
 // syntaxError returns the first syntax error of a text.

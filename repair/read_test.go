@@ -151,10 +151,12 @@ func TestCoerce(t *testing.T) {
 		{`{"type": "object", "properties": {"a/b~": {"type": "integer"}}}`, `{"a/b~": "1"}`, `{"a/b~": 1}`},
 		{`{"$ref": "#/$defs/n", "$defs": {"n": {"type": "object", "properties": {"v": {"type": "number"}, "next": {"$ref": "#/$defs/n"}}}}}`, `{"v": "1", "next": {"v": "2.5"}}`, `{"v": 1, "next": {"v": 2.5}}`},
 	} {
-		got, edits, issues, err := Coerce([]byte(c.in), checkOf(t, c.schema))
+		check := checkOf(t, c.schema)
+		wrong, err := check([]byte(c.in))
 		if err != nil {
 			t.Fatal(err)
 		}
+		got, edits, issues := coerce([]byte(c.in), wrong, check)
 		switch {
 		case c.want == "" && len(issues) == 0:
 			t.Errorf("%s for %s: coerced to %s", c.in, c.schema, got)
@@ -162,7 +164,7 @@ func TestCoerce(t *testing.T) {
 			t.Errorf("%s for %s: %s %v %v, want %s", c.in, c.schema, got, edits, issues, c.want)
 		}
 	}
-	_, edits, _, _ := Coerce([]byte(`{"a": {"b": ["1"]}}`), checkOf(t, `{"properties": {"a": {"properties": {"b": {"items": {"type": "integer"}}}}}}`))
+	edits := Read(`{"a": {"b": ["1"]}}`, Options{Check: checkOf(t, `{"properties": {"a": {"properties": {"b": {"items": {"type": "integer"}}}}}}`), Repair: true}).Edits
 	if len(edits) != 1 || edits[0].Pointer != "/a/b/0" || edits[0].Note != "string to number" {
 		t.Errorf("%v", edits)
 	}

@@ -101,7 +101,7 @@ func (p *Pattern) match(r *run, s string) bool {
 	}
 	defer p.slow.Put(re)
 	for limit := slice; ; limit *= 2 {
-		limit = min(limit, patternTime-r.patterns)
+		limit = min(limit, time.Duration(r.times)*patternTime-r.patterns)
 		if limit <= 0 {
 			r.giveUp(&undecided{fmt.Sprintf("the pattern %s took too long to match", quote(p.source))})
 		}
@@ -169,7 +169,7 @@ func (b *bounded) ReadRune() (rune, int, error) {
 // count adds the time since the last call to that of linear matches.
 func (b *bounded) count() {
 	b.run.linear += time.Since(b.since)
-	if b.run.linear > linearTime {
+	if b.run.linear > time.Duration(b.run.times)*linearTime {
 		b.run.giveUp(&undecided{fmt.Sprintf("the pattern %s took too long to match", quote(b.pattern.source))})
 	}
 }

@@ -3,6 +3,7 @@ package validator
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/stencil-json/stencil/meter"
@@ -43,6 +44,40 @@ type run struct {
 	told     time.Time     // until when the context's pace has been told of the work; zero before the first poll
 	patterns time.Duration // time spent in backtracking patterns
 	linear   time.Duration // time spent in other patterns
+	times    int           // how many times the bounds of one run apply
+}
+
+// together is the work of several runs.
+type together struct {
+	mu   sync.Mutex
+	done run
+}
+
+type togetherKey struct{}
+
+// Together returns a context whose validations have bounds together: n times those of a single one.
+func Together(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, togetherKey{}, &together{done: run{times: n}})
+}
+
+// begin takes over the work of the runs that the context joins with this one; end adds to it.
+func (r *run) begin() (end func()) {
+	r.times = max(1, r.times)
+	t, _ := r.ctx.Value(togetherKey{}).(*together)
+	if t == nil {
+		return func() {}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	from := t.done
+	r.steps, r.patterns, r.linear, r.times = from.steps, from.patterns, from.linear, from.times
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.done.steps += r.steps - from.steps
+		t.done.patterns += r.patterns - from.patterns
+		t.done.linear += r.linear - from.linear
+	}
 }
 
 // given is the value that giveUp panics with; only attempt recovers it.
@@ -59,6 +94,7 @@ func (r *run) attempt(f func() error) (err error) {
 			err = g.err
 		}
 	}()
+	defer r.begin()()
 	r.poll()
 	return f()
 }
@@ -75,7 +111,7 @@ func (r *run) step(n int) {
 	if r.steps/pollEvery == before/pollEvery {
 		return
 	}
-	if r.steps > MaxSteps {
+	if r.steps > r.times*MaxSteps {
 		r.giveUp(&undecided{"the schema and the document together are too much work"})
 	}
 	r.poll()

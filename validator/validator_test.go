@@ -389,3 +389,30 @@ func TestLongConstants(t *testing.T) {
 		}
 	}
 }
+
+// Validations that a context joins have bounds together, and others none of them.
+func TestTogether(t *testing.T) {
+	s, err := Compile(t.Context(), []byte(`{"items": {"anyOf": [{"type": "string"}, {"multipleOf": 2}]}}`), "2020-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := []byte("[2" + strings.Repeat(",2", 50_000) + "]")
+	ctx := Together(t.Context(), 2)
+	n := 0
+	for ; n < 1000; n++ {
+		if err := s.Validate(ctx, document); errors.Is(err, ErrUndecided) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < 2 || n == 1000 {
+		t.Errorf("%d validations", n)
+	}
+	if err := s.Validate(ctx, []byte(`[3]`)); !errors.Is(err, ErrUndecided) && err == nil {
+		t.Error("a wrong verdict")
+	}
+	if err := s.Validate(t.Context(), document); err != nil {
+		t.Error(err)
+	}
+}

@@ -108,6 +108,9 @@ func (f *repairFlags) run(cmd *cobra.Command, args []string) error {
 		r.Errors = append(r.Errors, out.Err.Error())
 		r.OK = false
 	}
+	if out.Unfinished != nil {
+		r.Errors = append(r.Errors, out.Unfinished.Error())
+	}
 	if f.verify {
 		r.OK = r.OK && len(out.Issues) == 0
 		for _, i := range out.Issues {

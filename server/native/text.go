@@ -322,7 +322,8 @@ func (s *Handlers) Repair(r *http.Request) (wire.Answer, error) {
 		case err != nil:
 			return nil, problem.InField(err, c.Param)
 		default:
-			opt.Check = func(document []byte) ([]schema.Issue, error) { return validator.Issues(r.Context(), document) }
+			ctx := constraint.Together(r.Context())
+			opt.Check = func(document []byte) ([]schema.Issue, error) { return validator.Issues(ctx, document) }
 		}
 	}
 	out := repair.Read(text, opt)
@@ -342,6 +343,9 @@ func (s *Handlers) Repair(r *http.Request) (wire.Answer, error) {
 		reply.Errors = append(reply.Errors, wire.Detail{Keyword: "json", Reason: "the text is empty"})
 	case out.Err != nil:
 		reply.Warnings = append(reply.Warnings, "the validator has no verdict: "+out.Err.Error())
+	}
+	if out.Unfinished != nil {
+		reply.Warnings = append(reply.Warnings, "not all conversions were tried: "+out.Unfinished.Error())
 	}
 	if out.JSON {
 		reply.JSON = json.RawMessage(out.Text)
