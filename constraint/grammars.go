@@ -97,16 +97,16 @@ func (g *CompiledGrammar) place(ctx context.Context, text string) schema.Issue {
 
 // Grammar compiles GBNF. It returns the errors of package gbnf.
 func (c *Grammars) Grammar(ctx context.Context, src string) (*CompiledGrammar, error) {
-	return c.compile(ctx, "grammar", []string{src}, func() (*gbnf.Grammar, judge, error) {
-		g, err := gbnf.Compile(src, gbnf.Options{})
+	return c.compile(ctx, "grammar", []string{src}, func(ctx context.Context) (*gbnf.Grammar, judge, error) {
+		g, err := gbnf.CompileContext(ctx, src, gbnf.Options{})
 		return g, nil, err
 	})
 }
 
 // Regex compiles a regular expression in the syntax of ECMA-262, which the whole text must match.
 func (c *Grammars) Regex(ctx context.Context, pattern string) (*CompiledGrammar, error) {
-	return c.compile(ctx, "regex", []string{pattern}, func() (*gbnf.Grammar, judge, error) {
-		g, err := gbnf.Regex(pattern, gbnf.ECMA, gbnf.Options{})
+	return c.compile(ctx, "regex", []string{pattern}, func(ctx context.Context) (*gbnf.Grammar, judge, error) {
+		g, err := gbnf.RegexContext(ctx, pattern, gbnf.ECMA, gbnf.Options{})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -120,8 +120,8 @@ func (c *Grammars) Regex(ctx context.Context, pattern string) (*CompiledGrammar,
 
 // Choice compiles a list of texts.
 func (c *Grammars) Choice(ctx context.Context, texts []string) (*CompiledGrammar, error) {
-	return c.compile(ctx, "choice", texts, func() (*gbnf.Grammar, judge, error) {
-		g, err := gbnf.Choice(texts, gbnf.Options{})
+	return c.compile(ctx, "choice", texts, func(ctx context.Context) (*gbnf.Grammar, judge, error) {
+		g, err := gbnf.ChoiceContext(ctx, texts, gbnf.Options{})
 		return g, func(_ context.Context, text string) (bool, error) { return slices.Contains(texts, text), nil }, err
 	})
 }
@@ -132,8 +132,8 @@ func (c *Grammars) Builtin(ctx context.Context, name string, opt gbnf.BuiltinOpt
 	if err != nil {
 		return nil, err // can't happen: JSON can represent all of it
 	}
-	return c.compile(ctx, "builtin", []string{name, string(key)}, func() (*gbnf.Grammar, judge, error) {
-		g, err := gbnf.Builtin(name, opt)
+	return c.compile(ctx, "builtin", []string{name, string(key)}, func(ctx context.Context) (*gbnf.Grammar, judge, error) {
+		g, err := gbnf.BuiltinContext(ctx, name, opt)
 		return g, nil, err
 	})
 }
@@ -141,7 +141,7 @@ func (c *Grammars) Builtin(ctx context.Context, name string, opt gbnf.BuiltinOpt
 // Stats returns the counts of the cache.
 func (c *Grammars) Stats() CacheStats { return c.cache.counts() }
 
-func (c *Grammars) compile(ctx context.Context, kind string, texts []string, build func() (*gbnf.Grammar, judge, error)) (*CompiledGrammar, error) {
+func (c *Grammars) compile(ctx context.Context, kind string, texts []string, build func(context.Context) (*gbnf.Grammar, judge, error)) (*CompiledGrammar, error) {
 	h := sha256.New()
 	for _, t := range append([]string{kind}, texts...) {
 		fmt.Fprintf(h, "%d:%s", len(t), t)
@@ -151,11 +151,11 @@ func (c *Grammars) compile(ctx context.Context, kind string, texts []string, bui
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		g, check, err := build()
+		g, check, err := build(ctx)
 		if err != nil {
 			return nil, err
 		}
-		bound, err := g.Bind(c.vocab)
+		bound, err := g.BindContext(ctx, c.vocab)
 		if err != nil {
 			return nil, err
 		}
@@ -164,18 +164,18 @@ func (c *Grammars) compile(ctx context.Context, kind string, texts []string, bui
 			size += len(t)
 		}
 		out := &CompiledGrammar{size: size, Report: g.Report(), Bound: bound, Constraint: engine.Grammar(bound), check: check}
-		out.document = Document{fmt.Sprintf("%s %x", kind, key), func() (*decoder.Grammar, error) { return g.Bind(c.vocab) }}
+		out.document = Document{fmt.Sprintf("%s %x", kind, key), func(ctx context.Context) (*decoder.Grammar, error) { return g.BindContext(ctx, c.vocab) }}
 		if out.kind = kind; kind == "builtin" {
 			out.kind = "grammar"
 		}
 		out.plain = bound
 		if g.ReadsTokens() {
 			// Only the text is known, without tokens that added none.
-			text, err := g.TokensAsText(c.vocab)
+			text, err := g.TokensAsText(ctx, c.vocab)
 			if err != nil {
 				return nil, err
 			}
-			if out.plain, err = text.Bind(c.vocab); err != nil {
+			if out.plain, err = text.BindContext(ctx, c.vocab); err != nil {
 				return nil, err
 			}
 		}

@@ -54,7 +54,7 @@ type CompiledSchema struct {
 
 // Document returns the schema as a part of a sequence.
 func (s *CompiledSchema) Document() Document {
-	return Document{fmt.Sprintf("schema %x %+v", s.key.text, s.key.opt), func() (*decoder.Grammar, error) { return s.compiled.Grammar(s.vocab), nil }}
+	return Document{fmt.Sprintf("schema %x %+v", s.key.text, s.key.opt), func(context.Context) (*decoder.Grammar, error) { return s.compiled.Grammar(s.vocab), nil }}
 }
 
 // Validate checks a document with a validator that shares no code with the constraint engine. The

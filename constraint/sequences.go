@@ -32,9 +32,9 @@ type Segment struct {
 
 // Get returns the constraint of a sequence. Everything that its segments depend on
 // must be in key; segments is called only if no sequence with that key is cached.
-func (c *Sequences) Get(ctx context.Context, key []byte, segments func() ([]Segment, error)) (engine.Constraint, error) {
-	return c.cache.get(ctx, sha256.Sum256(key), func(context.Context) (*sequenceOf, error) {
-		list, err := segments()
+func (c *Sequences) Get(ctx context.Context, key []byte, segments func(ctx context.Context) ([]Segment, error)) (engine.Constraint, error) {
+	return c.cache.get(ctx, sha256.Sum256(key), func(ctx context.Context) (*sequenceOf, error) {
+		list, err := segments(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -52,8 +52,8 @@ func (c *Sequences) Get(ctx context.Context, key []byte, segments func() ([]Segm
 
 // A Document can be part of a sequence: a schema or a grammar.
 type Document struct {
-	Key   string                           // equal for equal documents
-	Fresh func() (*decoder.Grammar, error) // returns a new grammar; a sequence needs one of its own
+	Key   string                                              // equal for equal documents
+	Fresh func(ctx context.Context) (*decoder.Grammar, error) // returns a new grammar; a sequence needs one of its own
 }
 
 // sequenceOf is a decoder.Sequence as an engine.Constraint.

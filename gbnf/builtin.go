@@ -2,6 +2,7 @@ package gbnf
 
 import (
 	"cmp"
+	"context"
 	"embed"
 	"encoding/csv"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -60,14 +62,19 @@ func BuiltinSource(name string) (src string, ok bool) {
 // Builtin returns a built-in constraint by its name. Errors are *InvalidError
 // or *LimitError.
 func Builtin(name string, opt BuiltinOptions) (*Grammar, error) {
+	return BuiltinContext(context.Background(), name, opt)
+}
+
+// BuiltinContext is [Builtin] with a context: when it ends, the work stops, with its cause as the error.
+func BuiltinContext(ctx context.Context, name string, opt BuiltinOptions) (*Grammar, error) {
 	if err := opt.check(name); err != nil {
 		return nil, err
 	}
 	switch name {
 	case "regex":
-		return Regex(opt.Pattern, opt.Syntax, Options{opt.Limits})
+		return RegexContext(ctx, opt.Pattern, opt.Syntax, Options{opt.Limits})
 	case "choice":
-		return Choice(opt.Choices, Options{opt.Limits})
+		return ChoiceContext(ctx, opt.Choices, Options{opt.Limits})
 	case "xml":
 		return xmlGrammar(opt), nil
 	}
@@ -75,7 +82,7 @@ func Builtin(name string, opt BuiltinOptions) (*Grammar, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Compile(src, Options{opt.Limits})
+	return CompileContext(ctx, src, Options{opt.Limits})
 }
 
 // check rejects unknown names, options that do not apply to the constraint, and invalid
@@ -353,6 +360,6 @@ func xmlGrammar(opt BuiltinOptions) *Grammar {
 	}
 	machine := func(out *outcomes) automaton { return newXML(out, opt.Root, opt.Declaration) }
 	g.report = Report{Hash: hashOf(g.text), Shortest: len(newXML(nil, opt.Root, opt.Declaration).shortest())}
-	g.source = func(*vocab.Vocab) (decoder.Source, error) { return newSource(machine), nil }
+	g.source = func(*meter.Meter, *vocab.Vocab) (decoder.Source, error) { return newSource(machine), nil }
 	return g
 }

@@ -1,6 +1,10 @@
 package gbnf
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stencil-json/stencil/meter"
+)
 
 // rootRule is the rule that describes the whole text.
 const rootRule = "root"
@@ -15,7 +19,7 @@ func (e *expr) walk(visit func(*expr)) {
 
 // check checks the references between rules. The error is an *InvalidError that
 // lists all problems.
-func (f *file) check() error {
+func (f *file) check(work *meter.Meter) error {
 	var issues []Issue
 	if len(f.rules) == 0 {
 		return &InvalidError{[]Issue{{Reason: "the grammar is empty: a rule named root is needed"}}}
@@ -25,6 +29,7 @@ func (f *file) check() error {
 	}
 	for _, r := range f.rules {
 		r.body.walk(func(e *expr) {
+			work.Step(1)
 			if e.op != opRef || len(issues) >= maxIssues {
 				return
 			}

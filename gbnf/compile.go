@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
+	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/regular"
 )
 
@@ -12,9 +13,11 @@ import (
 type compiler struct {
 	file    *file
 	limits  Limits
+	meter   *meter.Meter
 	p       *program
 	inline  []bool // of rules: copied where they are used
 	classes map[string]int32
+	known   map[*expr]int32  // classes of sets that have been emitted: a rule that is copied often may have a long one
 	tokens  map[string]int32 // number of each reference to a token
 	from    int32
 	host    int32
@@ -25,9 +28,9 @@ type compiler struct {
 
 // compile compiles a grammar that has been checked. With asText, references to
 // tokens are replaced by its results.
-func compile(f *file, limits Limits, asText func(*expr) *expr) (p *program, err error) {
+func compile(f *file, limits Limits, asText func(*expr) *expr, work *meter.Meter) (p *program, err error) {
 	c := &compiler{
-		file: f, limits: limits, inline: small(f), classes: map[string]int32{}, tokens: map[string]int32{}, asText: asText,
+		file: f, limits: limits, meter: work, inline: small(f), classes: map[string]int32{}, known: map[*expr]int32{}, tokens: map[string]int32{}, asText: asText,
 		p: &program{names: make([]string, len(f.rules)), start: make([]int32, len(f.rules)), root: f.index[rootRule]},
 	}
 	defer func() {
@@ -45,7 +48,7 @@ func compile(f *file, limits Limits, asText func(*expr) *expr) (p *program, err 
 		end := c.add(inst{op: instEnd, arg: int32(i)})
 		c.p.start[i] = c.emit(r.body, end)
 	}
-	c.p.findCosts()
+	c.p.findCosts(work)
 	return c.p, nil
 }
 
@@ -105,6 +108,7 @@ func (c *compiler) add(in inst) int32 {
 
 // emit writes the instructions for e, followed by next, and returns the first.
 func (c *compiler) emit(e *expr, next int32) int32 {
+	c.meter.Step(1)
 	switch e.op {
 	case opLiteral:
 		return c.text(e.text, next)
@@ -115,7 +119,12 @@ func (c *compiler) emit(e *expr, next int32) int32 {
 		r := c.token(e)
 		return c.char([]regular.Range{{Lo: r, Hi: r}}, next)
 	case opClass:
-		return c.char(normal(e.ranges, e.negated), next)
+		id, ok := c.known[e]
+		if !ok {
+			id = c.class(normal(e.ranges, e.negated))
+			c.known[e] = id
+		}
+		return c.add(inst{op: instChar, arg: id, next: next})
 	case opAny:
 		return c.char(anyChar, next)
 	case opRef:
@@ -155,6 +164,12 @@ func (c *compiler) text(text string, next int32) int32 {
 
 // char writes the instruction that reads a character of a normalised class.
 func (c *compiler) char(ranges []regular.Range, next int32) int32 {
+	return c.add(inst{op: instChar, arg: c.class(ranges), next: next})
+}
+
+// class returns the number of a normalised class.
+func (c *compiler) class(ranges []regular.Range) int32 {
+	c.meter.Step(1 + len(ranges)/16)
 	key := make([]byte, 0, 16)
 	for _, r := range ranges {
 		key = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(key, uint32(r.Lo)), uint32(r.Hi))
@@ -165,7 +180,7 @@ func (c *compiler) char(ranges []regular.Range, next int32) int32 {
 		c.p.classes = append(c.p.classes, ranges)
 		c.classes[string(key)] = id
 	}
-	return c.add(inst{op: instChar, arg: id, next: next})
+	return id
 }
 
 func (c *compiler) alt(targets []int32) int32 {

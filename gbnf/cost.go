@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/meter"
 )
 
 // never is the cost of instructions that no text completes.
@@ -17,7 +18,7 @@ const maxCost = math.MaxInt64 / 4
 // it to the end of its rule, or of its round in a counted loop. It is Knuth's
 // generalisation of Dijkstra's algorithm: an instruction is settled once all
 // instructions that it needs are settled, the cheapest first.
-func (p *program) findCosts() {
+func (p *program) findCosts(work *meter.Meter) {
 	n := len(p.insts)
 	p.cost = make([]int64, n)
 	p.choice = make([]int32, n)
@@ -35,6 +36,7 @@ func (p *program) findCosts() {
 		}
 	}
 	for len(queue) > 0 {
+		work.Step(1)
 		e := queue.take()
 		if settled[e.pc] {
 			continue

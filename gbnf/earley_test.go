@@ -25,7 +25,7 @@ type earleySymbol struct {
 
 func newEarley(t testing.TB, src string) *earley {
 	t.Helper()
-	f, err := parse(src, Limits{}.withDefaults())
+	f, err := parse(src, Limits{}.withDefaults(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

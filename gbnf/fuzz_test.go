@@ -28,7 +28,7 @@ func FuzzParse(f *testing.F) {
 	seeds(f)
 	limits := Limits{Nesting: 200, Elements: 20000}.withDefaults()
 	f.Fuzz(func(t *testing.T, src string) {
-		g, err := parse(src, limits)
+		g, err := parse(src, limits, nil)
 		if err != nil {
 			var invalid *InvalidError
 			var limit *LimitError
@@ -141,8 +141,8 @@ func TestCompileIsStable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pa, _ := a.program(nil)
-		pb, _ := b.program(nil)
+		pa, _ := a.program(nil, nil)
+		pb, _ := b.program(nil, nil)
 		if pa.String() != pb.String() || a.Report().Hash != b.Report().Hash || strings.Contains(pa.String(), "never") != (s.name == "never") {
 			t.Errorf("%s: the normal form compiles to something else", s.name)
 		}

@@ -86,6 +86,7 @@ func (m *machine) findExits(rule int32, g *goal) {
 				continue
 			}
 			g.exit[in.arg] = cost
+			m.meter.Step(1 + len(g.ups[in.arg])/16)
 			for i, up := range g.ups[in.arg] {
 				if up == after {
 					g.over[in.arg] = int32(i)

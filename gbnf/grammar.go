@@ -1,10 +1,12 @@
 package gbnf
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 
 	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -22,7 +24,7 @@ type Grammar struct {
 	report Report
 	// source returns the decoder's view. If the file refers to tokens, it
 	// depends on the vocabulary.
-	source func(v *vocab.Vocab) (decoder.Source, error)
+	source func(work *meter.Meter, v *vocab.Vocab) (decoder.Source, error)
 	tokens []*expr
 	file   *file
 }
@@ -39,17 +41,25 @@ type Report struct {
 
 // Compile compiles a grammar in GBNF. Errors are *InvalidError or *LimitError.
 func Compile(src string, opt Options) (*Grammar, error) {
-	limits := opt.Limits.withDefaults()
-	f, err := parse(src, limits)
+	return CompileContext(context.Background(), src, opt)
+}
+
+// CompileContext is [Compile] with a context: when it ends, the work stops, with its cause as the error. The work keeps to
+// the context's pace.
+func CompileContext(ctx context.Context, src string, opt Options) (g *Grammar, err error) {
+	defer meter.Catch(&err)
+	limits, work := opt.Limits.withDefaults(), started(ctx)
+	f, err := parse(src, limits, work)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.check(); err != nil {
+	if err := f.check(work); err != nil {
 		return nil, err
 	}
-	g := &Grammar{text: f.String(), limits: limits, file: f, tokens: f.tokens()}
+	g = &Grammar{text: f.String(), limits: limits, file: f, tokens: f.tokens()}
 	g.report = Report{Hash: hashOf(g.text), Rules: len(f.rules), Warnings: f.unused()}
-	p, err := g.program(nil)
+	work.Look()
+	p, err := g.program(nil, work)
 	if err != nil {
 		return nil, err
 	}
@@ -59,28 +69,38 @@ func Compile(src string, opt Options) (*Grammar, error) {
 	if len(g.tokens) == 0 {
 		g.report.Shortest = int(p.cost[p.start[p.root]])
 	}
-	g.source = func(v *vocab.Vocab) (decoder.Source, error) {
-		tokens, err := g.bindTokens(p.tokens, v)
+	g.source = func(work *meter.Meter, v *vocab.Vocab) (decoder.Source, error) {
+		tokens, err := g.bindTokens(work, p.tokens, v)
 		if err != nil {
 			return nil, err
 		}
-		return programSource(p, limits, tokens), nil
+		return programSource(work, p, limits, tokens), nil
 	}
 	return g, nil
 }
 
+// started returns a meter that ends work with a context.
+func started(ctx context.Context) *meter.Meter {
+	m := meter.New(meter.Limits{}, nil)
+	m.Start(ctx)
+	m.Look() // it may have ended before
+	return m
+}
+
 // programSource returns the decoder's view of a program whose references to
 // tokens are bound to the given ones.
-func programSource(p *program, limits Limits, tokens []boundToken) decoder.Source {
+func programSource(work *meter.Meter, p *program, limits Limits, tokens []boundToken) decoder.Source {
 	var m *machine
 	s := newSource(func(out *outcomes) automaton {
 		m = newMachine(p, limits, tokens, out)
 		return m
 	})
 	s.tokens = tokens
+	m.setMeter(work)
 	if !m.warm() {
 		s.Reset()
 	}
+	m.setMeter(nil)
 	return s
 }
 
@@ -91,8 +111,8 @@ func hashOf(text string) string {
 }
 
 // program compiles the rules; see compile for asText.
-func (g *Grammar) program(asText func(*expr) *expr) (*program, error) {
-	p, err := compile(g.file, g.limits, asText)
+func (g *Grammar) program(asText func(*expr) *expr, work *meter.Meter) (*program, error) {
+	p, err := compile(g.file, g.limits, asText, work)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +144,13 @@ func (g *Grammar) review(p *program) error {
 // if the grammar refers to tokens that the vocabulary doesn't have, or that end
 // a generation.
 func (g *Grammar) Bind(v *vocab.Vocab) (*decoder.Grammar, error) {
-	s, err := g.source(v)
+	return g.BindContext(context.Background(), v)
+}
+
+// BindContext is [Grammar.Bind] with a context: when it ends, the work stops, with its cause as the error.
+func (g *Grammar) BindContext(ctx context.Context, v *vocab.Vocab) (bound *decoder.Grammar, err error) {
+	defer meter.Catch(&err)
+	s, err := g.source(started(ctx), v)
 	if err != nil {
 		return nil, err
 	}

@@ -203,3 +203,22 @@ func TestManyCharacters(t *testing.T) {
 		t.Error("not accepting")
 	}
 }
+
+// Each of these takes time linear in its length: a long set in a rule that is copied often, and groups around long lists.
+func TestLongSetsAndGroups(t *testing.T) {
+	for name, c := range map[string]struct {
+		src   string
+		limit bool
+	}{
+		"set":       {src: "root ::= " + strings.Repeat("c|", 200_000) + "c\nc ::= [" + strings.Repeat("a-cx-z", 40_000) + "]"},
+		"groups":    {src: "root ::= " + strings.Repeat("(", 9000) + strings.Repeat(`"a"|`, 400_000) + `"b"` + strings.Repeat(")", 9000)},
+		"choices":   {src: "root ::= " + strings.Repeat("(", 9000) + strings.Repeat(`"a"|`, 400_000) + `"b"` + strings.Repeat(`|"x")`, 9000), limit: true},
+		"sequences": {src: "root ::= " + strings.Repeat("(", 9000) + strings.Repeat(`"a" `, 400_000) + `"b"` + strings.Repeat(` "x")`, 9000), limit: true},
+	} {
+		_, err := Compile(c.src, Options{})
+		var limit *LimitError
+		if is := errors.As(err, &limit); is != c.limit || !is && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -253,7 +253,7 @@ func (m *machine) mayEnd(q int32) bool { return m.states[q].ended }
 // follow implements automaton.
 func (m *machine) follow(q int32) charSet {
 	if m.follows == nil {
-		m.follows = m.p.findFollow(m.behind)
+		m.follows = m.p.findFollow(m.behind, m.meter)
 	}
 	return m.follows[m.states[q].goal]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/regular"
 )
 
@@ -16,6 +17,7 @@ type parser struct {
 	src      string
 	pos      int
 	limits   Limits
+	meter    *meter.Meter
 	rule     string // the current rule
 	elements int
 	depth    int
@@ -26,11 +28,11 @@ type parser struct {
 type stop struct{ err error }
 
 // parse reads a grammar. Errors are *InvalidError or *LimitError.
-func parse(src string, limits Limits) (f *file, err error) {
+func parse(src string, limits Limits, work *meter.Meter) (f *file, err error) {
 	if len(src) > limits.Source {
 		return nil, &LimitError{Limit: "Source", Max: limits.Source}
 	}
-	p := &parser{src: src, limits: limits, file: &file{source: src, index: map[string]int32{}}}
+	p := &parser{src: src, limits: limits, meter: work, file: &file{source: src, index: map[string]int32{}}}
 	defer func() {
 		if r := recover(); r != nil {
 			s, ok := r.(stop)
@@ -68,8 +70,12 @@ func (p *parser) failAt(pos int, format string, args ...any) {
 
 func (p *parser) fail(format string, args ...any) { p.failAt(p.pos, format, args...) }
 
+// copyElements is how many copies of elements, from a group into the one around it, count as an element.
+const copyElements = 64
+
 // count counts an element of the grammar.
 func (p *parser) count() {
+	p.meter.Step(1)
 	if p.elements++; p.elements > p.limits.Elements {
 		p.limit("Elements", p.limits.Elements)
 	}
@@ -126,6 +132,7 @@ func (p *parser) name() string {
 
 // definition reads one rule with its line end.
 func (p *parser) definition() {
+	p.meter.Step(1)
 	r := &rule{pos: int32(p.pos)}
 	if r.name = p.name(); r.name == "" {
 		p.fail("expected the name of a rule, found %s", p.found())
@@ -156,11 +163,12 @@ func (p *parser) choice(nested bool) *expr {
 	pos := int32(p.pos)
 	list := []*expr{p.sequence(nested)}
 	for p.alternative() {
+		p.meter.Step(1)
 		p.pos++
 		p.space(true)
 		list = append(list, p.sequence(nested))
 	}
-	return joined(opChoice, pos, list)
+	return p.joined(opChoice, pos, list)
 }
 
 // alternative reports whether a | follows, possibly on the next line.
@@ -176,12 +184,19 @@ func (p *parser) alternative() bool {
 
 // joined returns a sequence or choice of the elements, without a level of its
 // own if that isn't needed.
-func joined(o op, pos int32, list []*expr) *expr {
+func (p *parser) joined(o op, pos int32, list []*expr) *expr {
+	if len(list) == 1 {
+		return list[0] // without a copy, or groups around a long list would make many
+	}
 	flat := make([]*expr, 0, len(list))
 	for _, e := range list {
 		// An empty sequence within a sequence is dropped; within a choice it is
 		// kept.
 		if e.op == o {
+			p.meter.Step(len(e.sub) / 16)
+			if p.elements += len(e.sub) / copyElements; p.elements > p.limits.Elements {
+				p.limit("Elements", p.limits.Elements)
+			}
 			flat = append(flat, e.sub...)
 		} else {
 			flat = append(flat, e)
@@ -223,13 +238,13 @@ func (p *parser) sequence(nested bool) *expr {
 		case strings.IndexByte("*+?{", c) >= 0:
 			p.fail("%q has nothing before it to repeat", c)
 		default:
-			return joined(opSequence, pos, list)
+			return p.joined(opSequence, pos, list)
 		}
 		p.count()
 		p.space(nested)
 		list = append(list, p.repeats(e, nested))
 	}
-	return joined(opSequence, pos, list)
+	return p.joined(opSequence, pos, list)
 }
 
 // repeats reads the repetition operators after an element.
@@ -261,6 +276,7 @@ func (p *parser) repeats(e *expr, nested bool) *expr {
 func (p *parser) nest(e *expr, at int) {
 	levels := p.depth
 	for ; e.op == opRepeat; e = e.sub[0] {
+		p.meter.Step(1)
 		if levels++; levels > p.limits.Nesting {
 			p.pos = at
 			p.limit("Nesting", p.limits.Nesting)

@@ -107,7 +107,7 @@ func TestString(t *testing.T) {
 		{"root-rule_1 ::= \"\"\nroot ::= root-rule_1 .", "root-rule_1 ::= \"\"\nroot ::= root-rule_1 ."},
 		{"\ufeffroot ::= \"a\"", ""},
 	} {
-		f, err := parse(c.src, Limits{}.withDefaults())
+		f, err := parse(c.src, Limits{}.withDefaults(), nil)
 		if c.want == "" {
 			if err == nil {
 				t.Errorf("%q parses to %s", c.src, f)
@@ -128,7 +128,7 @@ func TestString(t *testing.T) {
 // sameAgain checks that a grammar's text parses to the same tree.
 func sameAgain(t *testing.T, f *file) {
 	t.Helper()
-	again, err := parse(f.String(), Limits{}.withDefaults())
+	again, err := parse(f.String(), Limits{}.withDefaults(), nil)
 	if err != nil {
 		t.Errorf("%q: %v", f.String(), err)
 		return
@@ -165,7 +165,7 @@ func samples(t testing.TB) (list []sample) {
 
 func TestSamplesPrint(t *testing.T) {
 	for _, s := range samples(t) {
-		f, err := parse(s.src, Limits{}.withDefaults())
+		f, err := parse(s.src, Limits{}.withDefaults(), nil)
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
 			continue
@@ -180,7 +180,7 @@ func TestProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := g.program(nil)
+	p, err := g.program(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

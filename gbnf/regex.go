@@ -1,6 +1,7 @@
 package gbnf
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -23,6 +24,13 @@ const (
 // Regex compiles a regular expression that the whole text has to match, as if
 // it were between ^ and $. Errors are *InvalidError or *LimitError.
 func Regex(pattern string, syntax Syntax, opt Options) (*Grammar, error) {
+	return RegexContext(context.Background(), pattern, syntax, opt)
+}
+
+// RegexContext is [Regex] with a context: when it ends, the work stops, with its cause as the error.
+func RegexContext(ctx context.Context, pattern string, syntax Syntax, opt Options) (g *Grammar, err error) {
+	defer meter.Catch(&err)
+	work := started(ctx)
 	compile := (*regular.Store).Pattern
 	anchored := "^(?:" + pattern + ")$"
 	if syntax == Go {
@@ -31,10 +39,12 @@ func Regex(pattern string, syntax Syntax, opt Options) (*Grammar, error) {
 	}
 	// The pattern must be valid by itself: a)(b would be valid only with the
 	// anchors.
-	if _, err := compile(regular.NewStore(regular.Limits{}), pattern); err != nil {
+	alone := regular.NewStore(regular.Limits{})
+	alone.Report(&regular.User{Step: func(n int) { work.Step(1 + n/16) }})
+	if _, err := compile(alone, pattern); err != nil {
 		return nil, regexError(pattern, err)
 	}
-	return ofLanguage("regex "+pattern, opt, func(s *regular.Store) (regular.Expr, error) {
+	return ofLanguage(work, "regex "+pattern, opt, func(s *regular.Store) (regular.Expr, error) {
 		e, err := compile(s, anchored)
 		if err != nil {
 			err = regexError(pattern, err)
@@ -46,19 +56,27 @@ func Regex(pattern string, syntax Syntax, opt Options) (*Grammar, error) {
 // Choice compiles a list of texts, of which the whole text has to be one.
 // Errors are *InvalidError or *LimitError.
 func Choice(texts []string, opt Options) (*Grammar, error) {
+	return ChoiceContext(context.Background(), texts, opt)
+}
+
+// ChoiceContext is [Choice] with a context: when it ends, the work stops, with its cause as the error.
+func ChoiceContext(ctx context.Context, texts []string, opt Options) (g *Grammar, err error) {
+	defer meter.Catch(&err)
+	work := started(ctx)
 	if len(texts) == 0 {
 		return nil, &InvalidError{[]Issue{{Reason: "choice: there is nothing to choose from"}}}
 	}
 	var b strings.Builder
 	b.WriteString("choice")
 	for i, t := range texts {
+		work.Step(1 + len(t)/64)
 		if strings.ToValidUTF8(t, "") != t {
 			return nil, &InvalidError{[]Issue{{Reason: fmt.Sprintf("choice: number %d is malformed UTF-8", i+1)}}}
 		}
 		b.WriteByte(' ')
 		printLiteral(&b, t)
 	}
-	return ofLanguage(b.String(), opt, func(s *regular.Store) (regular.Expr, error) { return s.Strings(texts), nil })
+	return ofLanguage(work, b.String(), opt, func(s *regular.Store) (regular.Expr, error) { return s.Strings(texts), nil })
 }
 
 // regexError adds a place to an error of package regular.
@@ -76,10 +94,12 @@ func regexError(pattern string, err error) error {
 }
 
 // ofLanguage returns the constraint to a regular language.
-func ofLanguage(text string, opt Options, build func(*regular.Store) (regular.Expr, error)) (*Grammar, error) {
+func ofLanguage(work *meter.Meter, text string, opt Options, build func(*regular.Store) (regular.Expr, error)) (*Grammar, error) {
 	limits := opt.Limits.withDefaults()
-	machine := func() (*regular.Machine, error) {
+	machine := func(work *meter.Meter) (*regular.Machine, error) {
 		store := regular.NewStore(regular.Limits{PatternBytes: limits.Source, Text: limits.Text})
+		store.Report(&regular.User{Step: func(n int) { work.Step(1 + n/16) }})
+		defer store.Report(nil)
 		e, err := build(store)
 		if err != nil {
 			return nil, err
@@ -90,16 +110,17 @@ func ofLanguage(text string, opt Options, build func(*regular.Store) (regular.Ex
 		}
 		return m, nil
 	}
-	m, err := machine()
+	m, err := machine(work)
 	if err != nil {
 		return nil, err
 	}
 	if m.Start() == regular.Dead {
 		return nil, &InvalidError{[]Issue{{Reason: "no text can satisfy it"}}}
 	}
+	user := &regular.User{Step: func(n int) { work.Step(1 + n/16) }}
 	g := &Grammar{text: text, limits: limits}
-	g.report = Report{Hash: hashOf(text), Shortest: len(m.Shortest(m.Start()))}
-	g.source = func(*vocab.Vocab) (decoder.Source, error) {
+	g.report = Report{Hash: hashOf(text), Shortest: len(m.Reporting(user).Shortest(m.Start()))}
+	g.source = func(*meter.Meter, *vocab.Vocab) (decoder.Source, error) {
 		return newSource(func(out *outcomes) automaton { return &language{make: machine, m: m, out: out} }), nil
 	}
 	return g, m.Err()
@@ -107,7 +128,7 @@ func ofLanguage(text string, opt Options, build func(*regular.Store) (regular.Ex
 
 // language is the automaton of a regular language.
 type language struct {
-	make   func() (*regular.Machine, error)
+	make   func(work *meter.Meter) (*regular.Machine, error)
 	out    *outcomes
 	m      *regular.Machine
 	edge   map[int32][]edge
@@ -139,7 +160,7 @@ func (l *language) reset() { l.edge, l.failed = nil, nil }
 func (l *language) start() int32 {
 	if l.edge == nil {
 		l.edge = map[int32][]edge{}
-		if m, err := l.make(); err != nil {
+		if m, err := l.make(l.meter); err != nil {
 			l.failed = err
 		} else {
 			l.m = l.reporting(m)

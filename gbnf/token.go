@@ -2,11 +2,13 @@ package gbnf
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -52,12 +54,12 @@ type boundToken struct {
 
 // bindTokens binds the references of a program. The error is an *InvalidError
 // that lists all references without a token.
-func (g *Grammar) bindTokens(refs []*expr, v *vocab.Vocab) ([]boundToken, error) {
+func (g *Grammar) bindTokens(work *meter.Meter, refs []*expr, v *vocab.Vocab) ([]boundToken, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
 	var issues []Issue
-	ids := findTokens(refs, v)
+	ids := findTokens(work, refs, v)
 	list := make([]boundToken, len(refs))
 	for i, e := range refs {
 		id := ids[i]
@@ -89,7 +91,7 @@ func (g *Grammar) bindTokens(refs []*expr, v *vocab.Vocab) ([]boundToken, error)
 
 // findTokens returns the tokens that references name, -1 if there is none: a text
 // is looked up first as the tokenizer reads it, then as the vocabulary writes it.
-func findTokens(refs []*expr, v *vocab.Vocab) []int32 {
+func findTokens(work *meter.Meter, refs []*expr, v *vocab.Vocab) []int32 {
 	ids := make([]int32, len(refs))
 	missing := map[string][]int{}
 	var tokens []int32
@@ -99,6 +101,7 @@ func findTokens(refs []*expr, v *vocab.Vocab) []int32 {
 			continue
 		}
 		ids[i] = -1
+		work.Step(1 + len(e.text)/8)
 		if tokens = v.Tokenize(tokens[:0], e.text, true); len(tokens) == 1 {
 			ids[i] = tokens[0]
 		} else {
@@ -164,12 +167,16 @@ func (g *Grammar) ReadsTokens() bool { return len(g.tokens) > 0 }
 // texts that the tokens add, and !<…> by any text: for checking a generated text
 // whose tokens are unknown. Without references it returns the grammar itself.
 // Errors are those of [Grammar.Bind].
-func (g *Grammar) TokensAsText(v *vocab.Vocab) (*Grammar, error) {
+//
+// When the context ends, the work stops, with its cause as the error.
+func (g *Grammar) TokensAsText(ctx context.Context, v *vocab.Vocab) (plain *Grammar, err error) {
 	if len(g.tokens) == 0 {
 		return g, nil
 	}
-	ids := findTokens(g.tokens, v)
-	if _, err := g.bindTokens(g.tokens, v); err != nil {
+	defer meter.Catch(&err)
+	work := started(ctx)
+	ids := findTokens(work, g.tokens, v)
+	if _, err := g.bindTokens(work, g.tokens, v); err != nil {
 		return nil, err
 	}
 	texts := make(map[*expr]*expr, len(ids))
@@ -179,11 +186,13 @@ func (g *Grammar) TokensAsText(v *vocab.Vocab) (*Grammar, error) {
 			texts[e] = &expr{op: opRepeat, pos: e.pos, max: unbounded, sub: []*expr{{op: opAny, pos: e.pos}}}
 		}
 	}
-	p, err := g.program(func(e *expr) *expr { return texts[e] })
+	p, err := g.program(func(e *expr) *expr { return texts[e] }, work)
 	if err != nil {
 		return nil, err
 	}
-	plain := &Grammar{text: g.text, limits: g.limits, report: g.report, file: g.file}
-	plain.source = func(*vocab.Vocab) (decoder.Source, error) { return programSource(p, g.limits, nil), nil }
+	plain = &Grammar{text: g.text, limits: g.limits, report: g.report, file: g.file}
+	plain.source = func(work *meter.Meter, _ *vocab.Vocab) (decoder.Source, error) {
+		return programSource(work, p, g.limits, nil), nil
+	}
 	return plain, nil
 }

@@ -257,7 +257,7 @@ func TestTokensAsText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := g.TokensAsText(v)
+	plain, err := g.TokensAsText(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -258,7 +258,7 @@ func TestTricky(t *testing.T) {
 
 // alphabetOf returns the characters that a grammar mentions, and some others.
 func alphabetOf(t *testing.T, src string) (list []rune) {
-	f, err := parse(src, Limits{}.withDefaults())
+	f, err := parse(src, Limits{}.withDefaults(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

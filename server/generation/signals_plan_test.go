@@ -20,7 +20,7 @@ func TestShortestSignals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := d.Fresh()
+		g, err := d.Fresh(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,13 +136,13 @@ func (s *Handlers) GrammarCheck(r *http.Request) (wire.Answer, error) {
 	}
 	var g *gbnf.Grammar
 	if b := c.Builtin; b != nil {
-		g, err = gbnf.Builtin(b.Name, b.Options)
+		g, err = gbnf.BuiltinContext(ctx, b.Name, b.Options)
 	} else {
-		g, err = gbnf.Compile(c.Text, gbnf.Options{})
+		g, err = gbnf.CompileContext(ctx, c.Text, gbnf.Options{})
 	}
 	var bound *decoder.Grammar
 	if err == nil {
-		bound, err = g.Bind(v)
+		bound, err = g.BindContext(ctx, v)
 	}
 	if err != nil {
 		s.refused(reply, err)

@@ -213,23 +213,23 @@ func (s *Handlers) matchGrammar(ctx context.Context, reply *validateReply, c req
 	var g *gbnf.Grammar
 	switch b := c.Builtin; {
 	case b != nil:
-		g, err = gbnf.Builtin(b.Name, b.Options)
+		g, err = gbnf.BuiltinContext(ctx, b.Name, b.Options)
 	case c.Kind == "regex":
-		g, err = gbnf.Regex(c.Text, gbnf.ECMA, gbnf.Options{})
+		g, err = gbnf.RegexContext(ctx, c.Text, gbnf.ECMA, gbnf.Options{})
 	case c.Kind == "choice":
-		g, err = gbnf.Choice(c.Choices, gbnf.Options{})
+		g, err = gbnf.ChoiceContext(ctx, c.Choices, gbnf.Options{})
 	default:
-		g, err = gbnf.Compile(c.Text, gbnf.Options{})
+		g, err = gbnf.CompileContext(ctx, c.Text, gbnf.Options{})
 	}
 	if err != nil {
 		return err
 	}
 	if g.ReadsTokens() { // of the tokens that it refers to, only the text is known
-		if g, err = g.TokensAsText(v); err != nil {
+		if g, err = g.TokensAsText(ctx, v); err != nil {
 			return err
 		}
 	}
-	bound, err := g.Bind(v)
+	bound, err := g.BindContext(ctx, v)
 	if err != nil {
 		return err
 	}

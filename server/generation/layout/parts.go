@@ -110,7 +110,7 @@ func (o *builder) compile(ctx context.Context, all *constraint.Sequences, v *voc
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := all.Get(ctx, key, func() ([]constraint.Segment, error) { return segments(v, nodes) })
+	c, err := all.Get(ctx, key, func(ctx context.Context) ([]constraint.Segment, error) { return segments(ctx, v, nodes) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,7 +145,7 @@ func moved(nodes []Node, first int) []Node {
 }
 
 // segments converts nodes to segments for the decoder.
-func segments(v *vocab.Vocab, nodes []Node) ([]constraint.Segment, error) {
+func segments(ctx context.Context, v *vocab.Vocab, nodes []Node) ([]constraint.Segment, error) {
 	out := make([]constraint.Segment, len(nodes))
 	for i, n := range nodes {
 		var stops []decoder.Stop
@@ -165,7 +165,7 @@ func segments(v *vocab.Vocab, nodes []Node) ([]constraint.Segment, error) {
 			x.Free = &decoder.Free{Stops: stops, MayEnd: n.MayEnd, Budget: n.Budget}
 		case n.document != nil:
 			var err error
-			if x.Grammar, err = n.document.Fresh(); err != nil {
+			if x.Grammar, err = n.document.Fresh(ctx); err != nil {
 				return nil, err
 			}
 		case len(n.Fork) > 0:
