@@ -57,7 +57,7 @@ func thoughtful(t testing.TB, v *vocab.Vocab, all *Sequences, schemas *Schemas, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := all.Get(t.Context(), fmt.Append(nil, s.Document().Key, thoughts), func() ([]Segment, error) {
+	c, err := all.Get(t.Context(), fmt.Append(nil, s.Document().Key, thoughts), func(context.Context) ([]Segment, error) {
 		g, err := s.Document().Fresh(t.Context())
 		return []Segment{
 			{Segment: decoder.Segment{Free: &decoder.Free{Budget: thoughts, Stops: []decoder.Stop{{Mark: Pieces(v, "<|over|>so<|tool|>"), Next: 1}}}}},
