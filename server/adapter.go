@@ -76,12 +76,17 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	if most := min(s.cfg.BodyLimit, s.memory.largest()); r.ContentLength > most {
 		return &http.MaxBytesError{Limit: most} // refused by its Content-Length, before the body is read
 	}
-	in := &charged{body: http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit), memory: &s.memory, client: wire.ClientOf(r)}
+	in := &charged{body: http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit), memory: &s.memory, client: wire.ClientOf(r),
+		interrupt: func() { _ = control.SetReadDeadline(time.Now()) }}
 	wire.NoteOf(r.Context()).AtEnd(in.release)
 	body, err := io.ReadAll(in)
+	if done := in.complete(); done != nil {
+		err = done
+	}
 	if err != nil {
+		w.Header().Set("Connection", "close") // or net/http waits for the rest before it sends the answer
 		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) || errors.As(err, new(errNoMemory)) {
+		if errors.As(err, &tooLarge) || errors.As(err, new(errNoMemory)) || errors.As(err, new(errManyValues)) {
 			return err
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {

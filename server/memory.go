@@ -10,61 +10,126 @@ import (
 )
 
 // A memory limits the total memory of all request bodies, from reading until the
-// request has been answered, and what one client may hold of it: its bodies may stay
-// incomplete for long and must not keep others' out.
+// request has been answered, and what one client may hold of it: at most a third of
+// what the others leave, so that something is left for each further client. Bodies
+// may stay incomplete for long; if there is no room for those of a client with less,
+// they are broken off, the largest of the client with the most first.
 type memory struct {
 	limit int64 // bytes
 
 	mu      sync.Mutex
 	held    int64
-	clients map[string]int64 // what each client holds of it
+	clients map[string]*holder // those that hold something
 }
 
-// bodyCost is the largest number of bytes that one byte of a body takes while it is
-// read and decoded: the read buffer grows by doubling, and texts are copied once.
-const bodyCost = 4
+// A holder is what a client holds.
+type holder struct {
+	held    int64
+	reading map[*charged]bool // its bodies that are incomplete
+}
+
+// What reading and decoding a body takes at most, in bytes.
+const (
+	// bodyCost is for each byte: the read buffer grows by doubling, and texts are copied once.
+	bodyCost = 4
+	// The costs of a value are those of messages and calls with all that is made of them, and of JSON in strings.
+	objectCost, arrayCost, valueCost  = 1280, 512, 384
+	quotedObjectCost, quotedValueCost = 512, 160
+)
+
+// clientPart is which part of the memory that others leave a client may hold.
+const clientPart = 3
 
 // share is the most that one client may hold.
-func (m *memory) share() int64 { return m.limit / 2 }
+func (m *memory) share() int64 { return m.limit / clientPart }
 
 // largest is the size of the largest body that fits.
 func (m *memory) largest() int64 { return m.share() / bodyStep * bodyStep / bodyCost }
 
-// take reserves n bytes for a client. It fails with errNoMemory if they are not available.
-func (m *memory) take(client string, n int64) error {
+// take reserves n more bytes for a body. It fails if they are not available.
+func (m *memory) take(c *charged, n int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	mine := m.clients[client] + n
-	if mine > m.share() || m.held+n > m.limit {
-		return errNoMemory{itself: mine > m.share()}
+	if c.brokenOff {
+		return errNoMemory{itself: true}
+	}
+	if c.taken+n > m.share() {
+		return errManyValues{}
+	}
+	h := m.clients[c.client]
+	if h == nil {
+		h = &holder{reading: make(map[*charged]bool)}
+	}
+	mine := h.held + n
+	for mine > (m.limit-m.held+h.held)/clientPart {
+		if mine > m.share() {
+			return errNoMemory{itself: true}
+		}
+		other := m.incomplete(mine)
+		if other == nil {
+			return errNoMemory{}
+		}
+		other.brokenOff = true
+		m.free(other)
+		other.interrupt()
 	}
 	if m.clients == nil {
-		m.clients = make(map[string]int64)
+		m.clients = make(map[string]*holder)
 	}
-	m.clients[client] = mine
+	m.clients[c.client] = h
+	h.reading[c] = true
+	h.held = mine
 	m.held += n
+	c.taken += n
 	return nil
 }
 
-func (m *memory) release(client string, n int64) {
-	if n == 0 {
+// incomplete returns the largest incomplete body of the client with the most memory among those with more than n and an
+// incomplete body; nil if there is none.
+func (m *memory) incomplete(n int64) (largest *charged) {
+	var most *holder
+	for _, h := range m.clients {
+		if h.held > n && len(h.reading) > 0 && (most == nil || h.held > most.held) {
+			most = h
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	for c := range most.reading {
+		if largest == nil || c.taken > largest.taken {
+			largest = c
+		}
+	}
+	return largest
+}
+
+// free gives back what a body holds.
+func (m *memory) free(c *charged) {
+	h := m.clients[c.client]
+	if h == nil {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.held -= n
-	if m.clients[client] -= n; m.clients[client] == 0 {
-		delete(m.clients, client)
+	m.held -= c.taken
+	h.held -= c.taken
+	c.taken = 0
+	delete(h.reading, c)
+	if h.held == 0 && len(h.reading) == 0 {
+		delete(m.clients, c.client)
 	}
 }
 
 // A charged reader reserves memory for a client as the body is read.
 type charged struct {
-	body   io.Reader
-	memory *memory
-	client string
-	read   int64 // bytes of the body
-	taken  int64
+	body      io.Reader
+	memory    *memory
+	client    string
+	interrupt func() // ends a read that waits for the client
+
+	cost            int64 // of what has been read
+	quoted, escaped bool  // it ends within a string, after a backslash
+	taken           int64 // under the memory's lock
+	brokenOff       bool  // likewise
 }
 
 // bodyStep is the granularity of reservations. A small body takes one step.
@@ -73,17 +138,79 @@ const bodyStep = 4 << 10
 // Read implements io.Reader. It fails with errNoMemory if the limit is reached.
 func (c *charged) Read(p []byte) (int, error) {
 	n, err := c.body.Read(p[:min(len(p), 64<<10)])
-	c.read += int64(n)
-	if cost := (c.read*bodyCost+bodyStep-1)/bodyStep*bodyStep - c.taken; cost > 0 {
-		if err := c.memory.take(c.client, cost); err != nil {
+	c.count(p[:n])
+	if cost := (c.cost+bodyStep-1)/bodyStep*bodyStep - c.taken; cost > 0 || c.memory.broke(c) {
+		if err := c.memory.take(c, cost); err != nil {
 			return 0, err
 		}
-		c.taken += cost
 	}
 	return n, err
 }
 
-func (c *charged) release() { c.memory.release(c.client, c.taken) }
+// count adds the cost of a part of the body. Strings count too: the arguments of calls are JSON in strings.
+func (c *charged) count(part []byte) {
+	c.cost += bodyCost * int64(len(part))
+	for _, b := range part {
+		switch {
+		case c.escaped:
+			c.escaped = false
+		case b == '"':
+			c.quoted = !c.quoted
+		case b == '\\':
+			c.escaped = c.quoted
+		case b == ',' && c.quoted:
+			c.cost += quotedValueCost
+		case b == ',':
+			c.cost += valueCost
+		case (b == '{' || b == '[') && c.quoted:
+			c.cost += quotedObjectCost
+		case b == '{':
+			c.cost += objectCost
+		case b == '[':
+			c.cost += arrayCost
+		}
+	}
+}
+
+// broke reports whether a body has been broken off.
+func (m *memory) broke(c *charged) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return c.brokenOff
+}
+
+// complete tells that a body has been read to its end. It fails if it has been broken off before.
+func (c *charged) complete() error {
+	c.memory.mu.Lock()
+	defer c.memory.mu.Unlock()
+	if c.brokenOff {
+		return errNoMemory{itself: true}
+	}
+	if h := c.memory.clients[c.client]; h != nil {
+		delete(h.reading, c)
+	}
+	return nil
+}
+
+func (c *charged) release() {
+	c.memory.mu.Lock()
+	defer c.memory.mu.Unlock()
+	c.memory.free(c)
+}
+
+// errManyValues means that a body alone would take more memory than one client may hold.
+type errManyValues struct{}
+
+// Error implements error.
+func (errManyValues) Error() string { return "server: decoding the body would take too much memory" }
+
+// Problem returns the problem that clients see.
+func (errManyValues) Problem() problem.Problem {
+	return problem.Problem{
+		Status: http.StatusRequestEntityTooLarge, Kind: problem.Invalid, Code: "body_too_large",
+		Message: "the body has so many values that decoding it would take more memory than the bodies of one client may; the server's flag --memory-limit sets the limit",
+	}
+}
 
 // errNoMemory means that running requests hold all memory that bodies may take.
 type errNoMemory struct {

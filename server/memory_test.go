@@ -2,8 +2,11 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -32,43 +35,26 @@ func postAs(t testing.TB, key, url string, body io.Reader) *http.Response {
 	return resp
 }
 
-// TestBodiesTogether checks that the bodies of all requests share a limit, and those of a client a part of it, beyond
-// which requests get a Retry-After.
+// waiting is a reader that ends when the channel is closed.
+type waiting chan struct{}
+
+func (w waiting) Read([]byte) (int, error) {
+	<-w
+	return 0, io.EOF
+}
+
+// TestBodiesTogether checks that a small request is answered beside clients that hold as much as they can with bodies that
+// they don't end, and that these are told so, or answered.
 func TestBodiesTogether(t *testing.T) {
-	srv, url := start(t, setup{cfg: Config{MemoryLimit: 8 << 20, Access: access.Config{Keys: []string{"one", "other", "third"}}}}) // 512 KiB of bodies, 256 of a client
+	keys := []string{"honest"}
+	for i := range 8 {
+		keys = append(keys, fmt.Sprint("hostile", i))
+	}
+	srv, url := start(t, setup{cfg: Config{MemoryLimit: 64 << 20, Access: access.Config{Keys: keys}}}) // 16 MiB of bodies
 	held := func() int64 {
 		srv.memory.mu.Lock()
 		defer srv.memory.mu.Unlock()
 		return srv.memory.held
-	}
-	most, rest := strings.Repeat(" ", 200<<10), `{"prompt": "x", "max_tokens": 2}`
-	// begin sends all of a body but its end.
-	begin := func(key string) (end func()) {
-		r, w := io.Pipe()
-		answered := make(chan int, 1)
-		go func() {
-			if resp := postAs(t, key, url+"/generate", r); resp != nil {
-				resp.Body.Close()
-				answered <- resp.StatusCode
-			}
-			close(answered)
-		}()
-		before := held()
-		if _, err := io.WriteString(w, most); err != nil {
-			t.Fatal(err)
-		}
-		poll.Until(func() bool { return held()-before >= bodyCost*200<<10 })
-		return func() {
-			if _, err := io.WriteString(w, rest); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if status := <-answered; status != http.StatusOK {
-				t.Errorf("%s: status %d", key, status)
-			}
-		}
 	}
 	check := func(what, key, body string, want int) {
 		t.Helper()
@@ -84,19 +70,55 @@ func TestBodiesTogether(t *testing.T) {
 			t.Errorf("%s: %v, %v", what, resp.Header, answer)
 		}
 	}
-	one := begin("one")
-	check("a second one", "one", most+rest, http.StatusServiceUnavailable)
-	check("a small one", "one", rest, http.StatusOK)
-	check("another client", "other", most+rest, http.StatusOK)
-	other := begin("other")
-	check("a third client", "third", most+rest, http.StatusServiceUnavailable)
-	check("a small one of it", "third", rest, http.StatusOK)
-	one()
-	other()
-	poll.Until(func() bool { return held() == 0 })
-	check("afterwards", "one", most+rest, http.StatusOK)
-	// A body that never fits is refused before it is read.
-	check("one that is too large", "one", strings.Repeat(" ", 300<<10)+rest, http.StatusRequestEntityTooLarge)
+	const rest = `{"prompt": "x", "max_tokens": 2}`
+	large, small := strings.Repeat(" ", 500<<10), strings.Repeat(" ", 100<<10)+rest
+	for _, clients := range []int{1, 2, 3, 8} {
+		end := make(chan struct{})
+		var withheld []chan int // their statuses
+		for _, key := range keys[1 : 1+clients] {
+			for range 12 {
+				status := make(chan int, 1)
+				withheld = append(withheld, status)
+				go func() {
+					if resp := postAs(t, key, url+"/generate", io.MultiReader(strings.NewReader(large), waiting(end), strings.NewReader(rest))); resp != nil {
+						resp.Body.Close()
+						status <- resp.StatusCode
+					}
+					close(status)
+				}()
+			}
+		}
+		poll.Until(func() bool { // until all have been read as far as they go
+			reading, unanswered := 0, 0
+			for _, status := range withheld {
+				if len(status) == 0 {
+					unanswered++
+				}
+			}
+			srv.memory.mu.Lock()
+			defer srv.memory.mu.Unlock()
+			for _, h := range srv.memory.clients {
+				reading += len(h.reading)
+			}
+			return reading == unanswered && srv.memory.held > srv.memory.limit/5
+		})
+		for range 3 {
+			check(fmt.Sprintf("beside %d clients", clients), "honest", small, http.StatusOK)
+		}
+		statuses := map[int]int{}
+		close(end)
+		for _, status := range withheld {
+			statuses[<-status]++
+		}
+		if n := statuses[http.StatusOK] + statuses[http.StatusServiceUnavailable]; n != len(withheld) {
+			t.Errorf("%d clients: statuses %v", clients, statuses)
+		}
+		poll.Until(func() bool { return held() == 0 })
+	}
+	check("afterwards", "hostile0", large+rest, http.StatusOK)
+	// Bodies that never fit: one is refused before it is read.
+	check("one that is too large", "honest", strings.Repeat(" ", int(srv.memory.largest())+1)+rest, http.StatusRequestEntityTooLarge)
+	check("one with too many values", "honest", `{"prompt": [`+strings.Repeat("[],", 30_000)+`[]]}`, http.StatusRequestEntityTooLarge)
 	poll.Until(func() bool { return held() == 0 })
 	srv.memory.mu.Lock()
 	defer srv.memory.mu.Unlock()
@@ -105,34 +127,87 @@ func TestBodiesTogether(t *testing.T) {
 	}
 }
 
-// TestBodiesWithheld checks that a client can't keep others' bodies out with many that it doesn't end, and that pieces
-// of a body cost no more than the body at once.
-func TestBodiesWithheld(t *testing.T) {
-	m := &memory{limit: 1 << 20}
-	withheld := 0
-	for {
-		c := &charged{body: iotest.OneByteReader(strings.NewReader(strings.Repeat(" ", 1000))), memory: m, client: "one"}
-		if _, err := io.ReadAll(c); errors.As(err, new(errNoMemory)) {
-			c.release()
-			break
-		} else if err != nil {
-			t.Fatal(err)
+// Bodies that are complete are not broken off, so a client may hold a part only of what the others leave.
+func TestBodiesInWork(t *testing.T) {
+	m := &memory{limit: 64 << 20}
+	hold := func(client string, size int64) (int64, error) {
+		c := &charged{body: strings.NewReader(strings.Repeat(" ", int(size))), memory: m, client: client}
+		n, err := io.Copy(io.Discard, c)
+		if err == nil {
+			err = c.complete()
 		}
-		withheld++
+		if err != nil {
+			c.release()
+		}
+		return n, err
 	}
-	if withheld != 1<<19/bodyStep {
-		t.Errorf("%d bodies of one client", withheld)
+	for i := range 8 {
+		for size := m.largest(); size > 1000; {
+			if _, err := hold(fmt.Sprint(i), size); err != nil {
+				if !errors.As(err, new(errNoMemory)) {
+					t.Fatal(err)
+				}
+				size /= 2
+			}
+		}
 	}
-	c := &charged{body: strings.NewReader(strings.Repeat(" ", int(m.largest()))), memory: m, client: "other"}
-	if n, err := io.Copy(io.Discard, c); err != nil || n != m.largest() {
-		t.Errorf("another client's: %d bytes, %v", n, err)
+	if n, err := hold("honest", 150<<10); err != nil {
+		t.Errorf("%d bytes: %v, %d of %d bytes are held", n, err, m.held, m.limit)
 	}
-	if err := m.take("third", 1); err == nil {
-		t.Error("there is more memory than the limit")
+	if m.held > m.limit {
+		t.Errorf("%d of %d bytes are held", m.held, m.limit)
 	}
-	c.release()
-	if err := m.take("third", 1); err != nil {
-		t.Error(err)
+}
+
+// Pieces of a body cost no more than the body at once, and a value is counted wherever it is divided.
+func TestBodyInPieces(t *testing.T) {
+	const text = `{"messages": [{"role": "user", "content": "a \\\", [1, {\"x\": 2}]"}, {"n": [1, 2]}], "other": "\\"}`
+	whole := new(charged)
+	whole.count([]byte(text))
+	want := int64(bodyCost*len(text) + 3*objectCost + 2*arrayCost + 4*valueCost + 2*quotedObjectCost + 2*quotedValueCost)
+	if whole.cost != want {
+		t.Errorf("cost %d, want %d", whole.cost, want)
+	}
+	c := &charged{body: iotest.OneByteReader(strings.NewReader(text)), memory: &memory{limit: 1 << 20}, client: "one"}
+	if _, err := io.Copy(io.Discard, c); err != nil || c.cost != want || c.taken != (want+bodyStep-1)/bodyStep*bodyStep {
+		t.Errorf("cost %d, want %d; %d taken, %v", c.cost, want, c.taken, err)
+	}
+}
+
+// The memory that decoding and rendering a body takes is what it is charged for, in every dialect.
+func TestBodyCosts(t *testing.T) {
+	_, url := start(t, setup{cfg: Config{MemoryLimit: 8 << 30}})
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	const n, slack = 10_000, 3 << 20
+	list := func(item string) string { return strings.Repeat(item+",", n-1) + item }
+	message := list(`{"role":"user","content":"x"}`)
+	for name, c := range map[string]struct{ path, body string }{
+		"OpenAI":           {"/v1/chat/completions", `{"messages":[` + message + `]}`},
+		"OpenAI, parts":    {"/v1/chat/completions", `{"messages":[{"role":"user","content":[` + list(`{"type":"text","text":"x"}`) + `]}]}`},
+		"OpenAI, calls":    {"/v1/chat/completions", `{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[` + list(`{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}`) + `]},{"role":"user","content":"x"}]}`},
+		"OpenAI, argument": {"/v1/chat/completions", `{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"a\":[` + list(list(`1`)[:20]) + `]}"}}]},{"role":"user","content":"x"}]}`},
+		"OpenAI, tool":     {"/v1/chat/completions", `{"messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"enum":[` + list(`{}`) + `]}}}]}`},
+		"Anthropic":        {"/v1/messages", `{"model":"tiny","max_tokens":5,"messages":[` + message + `]}`},
+		"Anthropic, parts": {"/v1/messages", `{"model":"tiny","max_tokens":5,"messages":[{"role":"user","content":[` + list(`{"type":"text","text":"x"}`) + `]}]}`},
+		"Ollama":           {"/api/chat", `{"model":"tiny","messages":[` + message + `]}`},
+		"Responses":        {"/v1/responses", `{"input":[` + message + `]}`},
+		"Responses, calls": {"/v1/responses", `{"input":[` + list(`{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"a","output":"x"}`) + `]}`},
+		"Responses, other": {"/v1/responses", `{"input":[` + list(`{"type":"x"}`) + `]}`},
+		"native, schema":   {"/generate_json", `{"prompt":"a","schema":{"enum":[` + list(`[1]`) + `]}}`},
+	} {
+		charge := new(charged)
+		charge.count([]byte(c.body))
+		var before runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		most := largestHeap()
+		status, _, _ := post(t, url+c.path, c.body)
+		grown := int64(most()) - int64(before.HeapAlloc)
+		t.Logf("%s: %d KiB of %d KiB", name, grown>>10, charge.cost>>10)
+		if grown > charge.cost+slack {
+			t.Errorf("%s: status %d, %d MiB for a body of %d KiB, charged %d MiB", name, status, grown>>20, len(c.body)>>10, charge.cost>>20)
+		}
 	}
 }
 

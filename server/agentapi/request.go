@@ -291,7 +291,7 @@ func (a *spec) messages(list []agent.Message) []chat.Message {
 		}
 		for _, c := range m.Calls {
 			names[c.ID] = c.Name
-			request.AddCall(&one, chat.ToolCall{ID: c.ID, Name: c.Name}, string(c.Arguments))
+			new(request.Lines).AddCall(&one, chat.ToolCall{ID: c.ID, Name: c.Name}, string(c.Arguments))
 		}
 		out = append(out, one)
 	}

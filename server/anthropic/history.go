@@ -215,12 +215,8 @@ func (q *messagesRequest) readTurns(o *wire.Object) error {
 // readBlocks reads the blocks of one turn.
 func (q *messagesRequest) readBlocks(role string, blocks []*wire.Object, names map[string]string) error {
 	one := chat.Message{Role: role}
-	say := func(text string) {
-		if one.Content != "" && text != "" {
-			one.Content += "\n"
-		}
-		one.Content += text
-	}
+	var lines request.Lines
+	var thoughts strings.Builder
 	for _, b := range blocks {
 		kind, text := "", ""
 		if err := b.Str("type", &kind); err != nil {
@@ -231,7 +227,7 @@ func (q *messagesRequest) readBlocks(role string, blocks []*wire.Object, names m
 			if err := b.Str("thinking", &text); err != nil {
 				return err
 			}
-			one.Reasoning += text
+			thoughts.WriteString(text)
 		case "redacted_thinking":
 		case "tool_use":
 			past := chat.ToolCall{}
@@ -241,7 +237,7 @@ func (q *messagesRequest) readBlocks(role string, blocks []*wire.Object, names m
 				}
 			}
 			names[past.ID] = past.Name
-			request.AddCall(&one, past, string(b.Members["input"]))
+			lines.AddCall(&one, past, string(b.Members["input"]))
 		case "tool_result":
 			result, err := readResult(b, names)
 			if err != nil {
@@ -260,9 +256,12 @@ func (q *messagesRequest) readBlocks(role string, blocks []*wire.Object, names m
 			if err != nil {
 				return err
 			}
-			say(text)
+			if text != "" {
+				lines.Add(&one, text)
+			}
 		}
 	}
+	one.Reasoning = thoughts.String()
 	if one.Content != "" || len(one.ToolCalls) > 0 || one.Reasoning != "" {
 		q.Messages = append(q.Messages, one)
 	}

@@ -156,7 +156,7 @@ func Continued(q *request.Request, turns []asking.Turn) *request.Request {
 		for _, t := range turns {
 			m := chat.Message{Role: t.Role, Content: t.Content, ToolCallID: t.CallID}
 			for _, c := range t.Calls {
-				request.AddCall(&m, chat.ToolCall{ID: c.ID, Name: c.Name}, c.Arguments)
+				new(request.Lines).AddCall(&m, chat.ToolCall{ID: c.ID, Name: c.Name}, c.Arguments)
 			}
 			next.Messages = append(next.Messages, m)
 		}

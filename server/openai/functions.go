@@ -87,7 +87,7 @@ func readPastFunction(m *wire.Object, to *chat.Message) error {
 	if json.Unmarshal(c.Members["arguments"], &arguments) != nil {
 		arguments = string(c.Members["arguments"])
 	}
-	request.AddCall(to, past, arguments)
+	new(request.Lines).AddCall(to, past, arguments)
 	return nil
 }
 

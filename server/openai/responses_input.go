@@ -17,6 +17,7 @@ type inputReader struct {
 	names map[string]string // of functions, by the id of a call
 	open  []chat.ToolCall   // calls without an output so far
 	found int               // calls without an id
+	lines request.Lines
 }
 
 // readInput reads instructions and input: a text, or the items of a conversation.
@@ -142,11 +143,7 @@ func (in *inputReader) assistant() *chat.Message {
 
 // say adds text to the assistant's current turn.
 func (in *inputReader) say(text string) {
-	m := in.assistant()
-	if m.Content != "" {
-		m.Content += "\n"
-	}
-	m.Content += text
+	in.lines.Add(in.assistant(), text)
 }
 
 // call reads a call whose arguments are in the given member.
@@ -174,7 +171,7 @@ func (in *inputReader) call(item *wire.Object, member string) error {
 	}
 	in.names[past.ID] = past.Name
 	in.open = append(in.open, past)
-	request.AddCall(in.assistant(), past, arguments)
+	in.lines.AddCall(in.assistant(), past, arguments)
 	return nil
 }
 

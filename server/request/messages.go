@@ -120,6 +120,7 @@ func ReadPastCalls(m *wire.Object, to *chat.Message) error {
 	if err != nil {
 		return err
 	}
+	var lines Lines
 	for _, c := range calls {
 		past := chat.ToolCall{}
 		f, err := c.Child("function")
@@ -135,21 +136,34 @@ func ReadPastCalls(m *wire.Object, to *chat.Message) error {
 		if json.Unmarshal(f.Members["arguments"], &arguments) != nil {
 			arguments = string(f.Members["arguments"]) // an object, as sent by Ollama's clients
 		}
-		AddCall(to, past, arguments)
+		lines.AddCall(to, past, arguments)
 	}
 	return nil
 }
 
+// Lines append to the contents of messages. Many texts for one message take linear time, which adding strings does not.
+type Lines struct{ last strings.Builder }
+
+// Add appends a text to a message, on a line of its own.
+func (l *Lines) Add(to *chat.Message, text string) {
+	if l.last.String() != to.Content { // at once, if it is what was added last
+		l.last.Reset()
+		l.last.WriteString(to.Content)
+	}
+	if to.Content != "" {
+		l.last.WriteByte('\n')
+	}
+	l.last.WriteString(text)
+	to.Content = l.last.String()
+}
+
 // AddCall adds a past call to a message, as text if its arguments are not a JSON object.
-func AddCall(to *chat.Message, past chat.ToolCall, arguments string) {
+func (l *Lines) AddCall(to *chat.Message, past chat.ToolCall, arguments string) {
 	if strings.TrimSpace(arguments) == "" {
 		arguments = "{}"
 	}
 	if _, err := wire.ParseObject([]byte(arguments), ""); err != nil {
-		if to.Content != "" {
-			to.Content += "\n"
-		}
-		to.Content += past.Name + "(" + arguments + ")"
+		l.Add(to, past.Name+"("+arguments+")")
 		return
 	}
 	past.Arguments = json.RawMessage(arguments)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stencil-json/stencil/embedding"
 	"github.com/stencil-json/stencil/server/wire"
@@ -130,6 +131,7 @@ func readObject(raw json.RawMessage, place string) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
+	var all strings.Builder
 	for _, one := range parts {
 		kind, piece := "", ""
 		if err := one.Str("type", &kind); err != nil {
@@ -143,7 +145,7 @@ func readObject(raw json.RawMessage, place string) (text string, err error) {
 				return "", err
 			}
 		}
-		text += piece
+		all.WriteString(piece)
 	}
-	return text, nil
+	return all.String(), nil
 }
