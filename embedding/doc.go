@@ -2,8 +2,8 @@
 // vector for a text, or a score for a query and a document.
 //
 // One goroutine owns the model's embedder. It fills each batch with inputs of the
-// waiting requests, one input per client in turn, so that a request of a thousand
-// texts does not delay one of a single text. Requests wait in a bounded queue. A
+// waiting requests, clients in turn by the tokens of their inputs, so that a request of
+// a thousand texts does not delay one of a single text. Requests wait in a bounded queue. A
 // request whose context ends is dropped, and a batch whose requests have all been
 // cancelled is stopped.
 //

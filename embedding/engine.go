@@ -137,11 +137,19 @@ func (e *Engine) Embed(ctx context.Context, r Request) (*Result, error) {
 	switch {
 	case e.closing:
 		err = ErrClosed
-	case !e.queue.push(j):
-		e.stats.Refused++
-		err = ErrQueueFull
 	default:
 		e.stats.Requests++
+		refused := e.queue.push(j)
+		if refused == nil {
+			break
+		}
+		e.stats.Refused++
+		e.stats.Requests--
+		if refused == j {
+			err = ErrQueueFull
+		} else {
+			e.end(refused, ErrQueueFull)
+		}
 	}
 	e.mu.Unlock()
 	if err != nil {

@@ -357,3 +357,39 @@ func TestVectors(t *testing.T) {
 		t.Error(large)
 	}
 }
+
+// Turns are counted by tokens, and a full queue takes a request of a client that has fewer than another.
+func TestFairShares(t *testing.T) {
+	g := newGate()
+	e := newEngine(t, scripted.EmbedOptions{MaxInputs: 1, Fault: g.fault}, Config{Queue: 4})
+	long := []int32{10, 10, 10, 10, 10, 10}
+	running := embedAll(t.Context(), e, "a", []int32{10})
+	<-g.arrived
+	first := embedAll(t.Context(), e, "a", long, long)
+	waitQueued(e, 1)
+	var more []<-chan error
+	for i := range 3 {
+		more = append(more, embedAll(t.Context(), e, "a", []int32{15}))
+		waitQueued(e, 2+i)
+	}
+	second := embedAll(t.Context(), e, "b", []int32{20}, []int32{21}, []int32{22}, []int32{23})
+	if err := <-more[2]; !errors.Is(err, ErrQueueFull) {
+		t.Errorf("the newest of the client with the most: %v", err)
+	}
+	waitQueued(e, 4)
+	g.pass <- nil
+	for _, want := range []string{"[[10 10 10 10 10 10]]", "[[20]]", "[[21]]", "[[22]]", "[[23]]", "[[10 10 10 10 10 10]]", "[[15]]", "[[15]]"} {
+		if got := <-g.arrived; fmt.Sprint(got) != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+		g.pass <- nil
+	}
+	for _, c := range []<-chan error{running, first, more[0], more[1], second} {
+		if err := <-c; err != nil {
+			t.Error(err)
+		}
+	}
+	if s := e.Stats(); s.Refused != 1 || s.Requests != 5 {
+		t.Errorf("%+v", s)
+	}
+}

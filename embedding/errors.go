@@ -7,7 +7,8 @@ import (
 
 // Errors of Embed, matched with errors.Is.
 var (
-	// ErrQueueFull means that Config.Queue requests are waiting already.
+	// ErrQueueFull means that Config.Queue requests are waiting already, or that the
+	// request gave way to one of a client with fewer.
 	ErrQueueFull = errors.New("embedding: the queue is full")
 
 	// ErrClosed means that the engine is shutting down or closed.
@@ -28,6 +29,7 @@ type InputError struct {
 	Limit  int // the maximum length
 	Token  int32
 	Vocab  int // size of the vocabulary, if Token is outside of it; 0: the length is wrong
+	Bytes  int // length of the text, if that alone is too much, so that it was not tokenized
 }
 
 // Error implements error.
@@ -35,6 +37,8 @@ func (e *InputError) Error() string {
 	switch {
 	case e.Vocab > 0:
 		return fmt.Sprintf("embedding: input %d has the token %d, the vocabulary ends at %d", e.Index, e.Token, e.Vocab-1)
+	case e.Bytes > 0:
+		return fmt.Sprintf("embedding: input %d has %d bytes, more than any text of at most %d tokens", e.Index, e.Bytes, e.Limit)
 	case e.Tokens == 0:
 		return fmt.Sprintf("embedding: input %d has no tokens", e.Index)
 	}

@@ -3,6 +3,7 @@ package embedding
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/stencil-json/stencil/backend"
 	"github.com/stencil-json/stencil/vocab"
@@ -48,6 +49,24 @@ func newPrompts(v *vocab.Vocab, form backend.PairForm, limit int) *Prompts {
 		rest = rest[at+len(place):]
 	}
 	return p
+}
+
+// tokenBytes is how many bytes a token stands for at most, on the average of a text.
+// A longer text is not tokenized: it would take long, only to be refused.
+const tokenBytes = 256
+
+// MaxBytes returns the length of the longest text that is tokenized.
+func (p *Prompts) MaxBytes() int { return p.limit * max(tokenBytes, p.vocab.Trie().Depth) }
+
+// Head returns a text, truncated to what is tokenized.
+func (p *Prompts) Head(text string) string {
+	if n := p.MaxBytes(); len(text) > n {
+		for n > 0 && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		return text[:n]
+	}
+	return text
 }
 
 // Text returns the tokens of a text, including the special tokens at its ends.

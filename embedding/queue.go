@@ -23,54 +23,112 @@ type job struct {
 	ended  bool          // whether done is closed
 }
 
-// queue holds the jobs with inputs that are not in a batch yet. Clients take turns of
-// one input each; the jobs of one client are served in order of arrival.
+// queue holds the jobs with inputs that are not in a batch yet. The next input is of
+// the client of which the fewest tokens have been taken, since it has been in the
+// queue; the jobs of one client are served in order of arrival.
 type queue struct {
 	limit   int
 	size    int
-	clients []*clientQueue // those with jobs, the next turn first
+	clients []*clientQueue // those with jobs
 }
 
 type clientQueue struct {
 	client string
 	jobs   []*job
+	taken  int // tokens; a client that arrives starts like the one with the fewest
 }
 
-// push adds a job. It returns false if the queue is full.
-func (q *queue) push(j *job) bool {
-	if q.size >= q.limit {
-		return false
-	}
-	q.size++
-	for _, c := range q.clients {
-		if c.client == j.client {
-			c.jobs = append(c.jobs, j)
-			return true
+// waiting returns the number of jobs that have not started.
+func (c *clientQueue) waiting() int {
+	n := 0
+	for _, j := range c.jobs {
+		if j.next == 0 {
+			n++
 		}
 	}
-	q.clients = append(q.clients, &clientQueue{client: j.client, jobs: []*job{j}})
-	return true
+	return n
+}
+
+// push adds a job. If the queue is full, it returns the job that is refused instead:
+// the newest that has not started of the client with the most that wait, or j if its
+// client would have as many as that client then.
+func (q *queue) push(j *job) (refused *job) {
+	var mine *clientQueue
+	if i := slices.IndexFunc(q.clients, func(c *clientQueue) bool { return c.client == j.client }); i >= 0 {
+		mine = q.clients[i]
+	}
+	if q.size >= q.limit {
+		if refused = q.evict(mine); refused == nil {
+			return j
+		}
+	}
+	q.size++
+	if mine == nil {
+		mine = &clientQueue{client: j.client}
+		if first := q.first(); first != nil {
+			mine.taken = first.taken
+		}
+		q.clients = append(q.clients, mine)
+	}
+	mine.jobs = append(mine.jobs, j)
+	return refused
+}
+
+// evict removes and returns the newest job that has not started of the client with the
+// most of them, if these are at least two more than those of the client mine, which may
+// be nil. Otherwise it returns nil.
+func (q *queue) evict(mine *clientQueue) *job {
+	least := 2
+	if mine != nil {
+		least += mine.waiting()
+	}
+	var most *clientQueue
+	for _, c := range q.clients {
+		if n := c.waiting(); n >= least {
+			most, least = c, n
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	last := len(most.jobs) - 1 // it has not started, as at least two have not
+	j := most.jobs[last]
+	most.jobs = most.jobs[:last]
+	q.size--
+	return j
+}
+
+// first returns the client whose turn it is, nil if there is none.
+func (q *queue) first() (first *clientQueue) {
+	for _, c := range q.clients {
+		if first == nil || c.taken < first.taken {
+			first = c
+		}
+	}
+	return first
 }
 
 // peek returns the job whose input is next, nil if there is none.
 func (q *queue) peek() *job {
-	if len(q.clients) == 0 {
+	c := q.first()
+	if c == nil {
 		return nil
 	}
-	return q.clients[0].jobs[0]
+	return c.jobs[0]
 }
 
 // take removes the next input of the job that peek returned, and passes the turn to
 // the next client.
 func (q *queue) take() (index int) {
-	c := q.clients[0]
+	c := q.first()
 	j := c.jobs[0]
 	index = j.next
+	c.taken += len(j.inputs[index])
 	if j.next++; j.next == len(j.inputs) {
 		c.jobs = slices.Delete(c.jobs, 0, 1)
 		q.size--
 	}
-	q.clients = q.clients[1:]
+	q.clients = slices.DeleteFunc(q.clients, func(x *clientQueue) bool { return x == c })
 	if len(c.jobs) > 0 {
 		q.clients = append(q.clients, c)
 	}

@@ -512,3 +512,36 @@ func TestEmbeddingsGivenUp(t *testing.T) {
 		return s.Active == 0 && s.Cancelled == 2
 	})
 }
+
+// Texts that are far too long are refused, or truncated, without being tokenized, and the time of a request includes
+// tokenizing.
+func TestLongTextsToEmbed(t *testing.T) {
+	_, url := startEmbedding(t, scripted.EmbedOptions{}, embedding.Config{})
+	long, err := json.Marshal(strings.Repeat("x y ", 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path, body string
+		status     int
+		param      string
+	}{
+		{"/v1/embeddings", `{"model": "vectors", "input": ["x", %s]}`, 400, "input[1]"},
+		{"/v1/embeddings", `{"model": "vectors", "input": [[1, %s]]}`, 400, "input[0]"},
+		{"/v1/embeddings", `{"model": "vectors", "input": %s, "truncate": true}`, 200, ""},
+		{"/api/embed", `{"model": "vectors", "input": [%s]}`, 200, ""},
+		{"/v1/rerank", `{"model": "ranks", "query": "x", "documents": ["y", %s]}`, 400, "documents[1]"},
+		{"/v1/rerank", `{"model": "ranks", "query": "x", "documents": ["y", %s], "truncate": true}`, 200, ""},
+		{"/v1/rerank", `{"model": "ranks", "query": %s, "documents": ["y"], "truncate": true}`, 400, "documents[0]"},
+	} {
+		status, _, answer := post(t, url+c.path, fmt.Sprintf(c.body, long))
+		message, _ := at(answer, "error", "message").(string)
+		if status != c.status || c.status != 200 && (at(answer, "error", "code") != "context_length_exceeded" || at(answer, "error", "param") != c.param || !strings.Contains(message, "bytes")) {
+			t.Errorf("%s %.60s: status %d, %.300v", c.path, c.body, status, answer)
+		}
+	}
+	many := `{"model": "vectors", "input": [` + strings.Repeat(`"`+strings.Repeat("x y ", 20)+`",`, 2000) + `"x"], "timeout": 0.000001}`
+	if status, _, answer := post(t, url+"/v1/embeddings", many); status != 504 {
+		t.Errorf("status %d, %.300v", status, answer)
+	}
+}

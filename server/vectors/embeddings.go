@@ -1,6 +1,7 @@
 package vectors
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -60,15 +61,20 @@ func (s *Handlers) Embed(r *http.Request, m *registry.Model, q *EmbedQuery) (*em
 		return nil, wire.Invalid("dimensions", "dimensions must be at most %d for the model %q, not %d", width, m.Name, q.Dimensions)
 	}
 	prompts := m.Embeddings.Prompts()
-	inputs := make([][]int32, 0, len(q.Inputs))
-	for _, in := range q.Inputs {
+	result, err := s.compute(r, m, len(q.Inputs), q.Timeout, q.place, func(i int) ([]int32, error) {
+		in := q.Inputs[i]
+		if q.Truncate {
+			in.Text = prompts.Head(in.Text)
+		}
+		if n := in.bytes(); n > prompts.MaxBytes() {
+			return nil, &embedding.InputError{Index: i, Bytes: n, Limit: m.Embeddings.Limit()}
+		}
 		tokens := in.tokens(prompts)
 		if q.Truncate {
 			tokens = prompts.Shorten(tokens, q.Limit)
 		}
-		inputs = append(inputs, tokens)
-	}
-	result, err := s.compute(r, m, inputs, q.Timeout, q.place)
+		return tokens, nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -84,15 +90,34 @@ func (s *Handlers) Embed(r *http.Request, m *registry.Model, q *EmbedQuery) (*em
 	return result, nil
 }
 
-// compute computes the rows of inputs with a model; place names an input in an
-// error.
-func (s *Handlers) compute(r *http.Request, m *registry.Model, inputs [][]int32, timeout time.Duration, place func(int) string) (*embedding.Result, error) {
+// compute computes the rows of n inputs with a model; tokens tokenizes one of them, and place names it in an
+// error. The first input that is too large ends the request, before the others are tokenized, and so does its time.
+func (s *Handlers) compute(r *http.Request, m *registry.Model, n int, timeout time.Duration, place func(int) string, tokens func(int) ([]int32, error)) (*embedding.Result, error) {
 	limit := s.Timeout
 	if timeout > 0 {
 		limit = min(timeout, limit)
 	}
+	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, embedding.ErrTimeout)
+	defer cancel()
+	inputs, total := make([][]int32, 0, n), 0
+	for i := range n {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		one, err := tokens(i)
+		if most := m.Embeddings.Limit(); err == nil && len(one) > most {
+			err = &embedding.InputError{Index: i, Tokens: len(one), Limit: most}
+		}
+		if total += len(one); err == nil && total > embedding.MaxTokens {
+			err = &embedding.SizeError{What: "tokens", Count: total, Limit: embedding.MaxTokens}
+		}
+		if err != nil {
+			return nil, inputProblem(err, place)
+		}
+		inputs = append(inputs, one)
+	}
 	wire.NoteOf(r.Context()).Prepared()
-	result, err := m.Embeddings.Embed(r.Context(), embedding.Request{Client: wire.ClientOf(r), Inputs: inputs, Timeout: limit})
+	result, err := m.Embeddings.Embed(ctx, embedding.Request{Client: wire.ClientOf(r), Inputs: inputs})
 	if err != nil {
 		return nil, inputProblem(err, place)
 	}
@@ -108,6 +133,11 @@ func inputProblem(err error, place func(int) string) error {
 	case errors.As(err, &input) && input.Vocab > 0:
 		where := place(input.Index)
 		return wire.Invalid(where, "%s has the token %d, the vocabulary ends at %d", where, input.Token, input.Vocab-1)
+	case errors.As(err, &input) && input.Bytes > 0:
+		where := place(input.Index)
+		return &wire.Error{Param: where, Code: "context_length_exceeded", Message: fmt.Sprintf(
+			"%s is too large: this model's maximum context length is %d tokens, and a text of %d bytes has more; with truncate: true its end is left out",
+			where, input.Limit, input.Bytes)}
 	case errors.As(err, &input) && input.Tokens == 0:
 		where := place(input.Index)
 		return wire.Invalid(where, "%s must not be empty", where)
@@ -118,7 +148,7 @@ func inputProblem(err error, place func(int) string) error {
 			where, input.Limit, input.Tokens)}
 	case errors.As(err, &size):
 		return &wire.Error{Param: place(-1), Code: "too_many_" + size.What, Message: fmt.Sprintf(
-			"%s has %d %s, at most %d are possible in one request", place(-1), size.Count, size.What, size.Limit)}
+			"%s has at least %d %s, at most %d are possible in one request", place(-1), size.Count, size.What, size.Limit)}
 	}
 	return err
 }

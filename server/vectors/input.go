@@ -16,6 +16,17 @@ type EmbedInput struct {
 	parts []inputPart // texts and tokens
 }
 
+// bytes returns the length of the input's texts.
+func (in *EmbedInput) bytes() int {
+	n := len(in.Text)
+	for _, part := range in.parts {
+		if part.text != nil {
+			n += len(*part.text)
+		}
+	}
+	return n
+}
+
 // An inputPart is a token or a text.
 type inputPart struct {
 	token int32

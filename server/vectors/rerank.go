@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/stencil-json/stencil/embedding"
 	"github.com/stencil-json/stencil/server/registry"
 	"github.com/stencil-json/stencil/server/wire"
 )
@@ -30,11 +31,16 @@ func (s *Handlers) Rerank(r *http.Request) (wire.Answer, error) {
 	if q.Truncate {
 		write = prompts.ShortPair
 	}
-	inputs := make([][]int32, 0, len(q.Documents))
-	for _, d := range q.Documents {
-		inputs = append(inputs, write(q.Query, d))
-	}
-	result, err := s.compute(r, m, inputs, q.Timeout, q.place)
+	result, err := s.compute(r, m, len(q.Documents), q.Timeout, q.place, func(i int) ([]int32, error) {
+		d := q.Documents[i]
+		if q.Truncate {
+			d = prompts.Head(d)
+		}
+		if n := max(len(q.Query), len(d)); n > prompts.MaxBytes() {
+			return nil, &embedding.InputError{Index: i, Bytes: n, Limit: m.Embeddings.Limit()}
+		}
+		return write(q.Query, d), nil
+	})
 	if err != nil {
 		return nil, err
 	}
