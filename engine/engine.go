@@ -391,6 +391,9 @@ func (s *sequence) refused(err error) error {
 	if s.job.ctx.Err() != nil {
 		return context.Cause(s.job.ctx)
 	}
+	if s.size == 0 {
+		return &ConstraintError{Offset: -1, Cause: err}
+	}
 	return &ConstraintError{Offset: s.size, Cause: err}
 }
 
@@ -418,7 +421,7 @@ func (s *sequence) constrain() error {
 		return s.refused(err)
 	}
 	if none {
-		return &ConstraintError{Cause: errors.New("even the shortest text is beyond its limits")}
+		return &ConstraintError{Offset: -1, Cause: errors.New("even the shortest text is beyond its limits")}
 	}
 	if req.Truncate {
 		return nil

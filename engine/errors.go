@@ -49,12 +49,15 @@ func (e *ContextError) Error() string {
 // A ConstraintError reports that the constraint could not be followed to the
 // end because one of its limits was exceeded within a document.
 type ConstraintError struct {
-	Offset int // bytes of text before it
+	Offset int // bytes of text before it; -1: it is at no place of the text
 	Cause  error
 }
 
 // Error implements error.
 func (e *ConstraintError) Error() string {
+	if e.Offset < 0 {
+		return fmt.Sprintf("engine: constraint: %v", e.Cause)
+	}
 	return fmt.Sprintf("engine: constraint at byte %d of the text: %v", e.Offset, e.Cause)
 }
 

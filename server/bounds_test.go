@@ -78,4 +78,7 @@ func TestTextsAreBounded(t *testing.T) {
 	if status != 422 || at(got, "error", "code") != "constraint_limit" || at(got, "error", "param") != "grammar" {
 		t.Errorf("%d %v", status, got)
 	}
+	if message := fmt.Sprint(at(got, "error", "message")); strings.Contains(message, "byte 0") {
+		t.Errorf("the place is not known: %s", message)
+	}
 }

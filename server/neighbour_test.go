@@ -197,6 +197,8 @@ func hostile(t *testing.T) map[string]map[string]any {
 		"most logprobs":        {"temperature": 1, "logprobs": true, "top_logprobs": 20, "n": 8},
 		"long choice":          {"choice": list(5000, func(i int) any { return strings.Repeat("x", i%50) + fmt.Sprint(i) })},
 		"token ids":            {"prompt": list(200000, func(int) any { return 1 })},
+		"long set":             {"grammar": "root ::= " + strings.Repeat("c|", 200_000) + "c\nc ::= [" + strings.Repeat("a-cx-z", 40_000) + "]"},
+		"groups around a list": {"grammar": "root ::= " + strings.Repeat("(", 9000) + strings.Repeat(`"a"|`, 400_000) + `"b"` + strings.Repeat(`|"x")`, 9000)},
 	} {
 		r := o{"prompt": "x", "max_tokens": 300}
 		for k, v := range with {
@@ -204,12 +206,22 @@ func hostile(t *testing.T) map[string]map[string]any {
 		}
 		out[name] = r
 	}
+	out["many messages"] = o{"messages": list(100_000, func(int) any { return o{"role": "user", "content": "x"} })}
+	out["values to convert"] = o{"text": "[" + strings.Repeat("1234567,", 20_000) + "1]", "schema": o{"items": o{"type": "string", "minLength": 9}}}
+	out["long pattern to check"] = o{"document": strings.Repeat("(", 8<<20), "schema": o{"format": "regex"}}
 	return out
 }
 
 // hostilePath returns the path of a hostile request.
 func hostilePath(r map[string]any) string {
-	if r["schema"] != nil {
+	switch {
+	case r["text"] != nil:
+		return "/repair"
+	case r["document"] != nil:
+		return "/validate"
+	case r["messages"] != nil:
+		return "/v1/chat/completions"
+	case r["schema"] != nil:
 		return "/generate_json"
 	}
 	return "/generate"
@@ -253,25 +265,29 @@ func neighbours(t *testing.T, url string, most int, done <-chan struct{}) []time
 }
 
 // TestNeighbours checks that honest clients are answered beside one that keeps sending hostile requests. The short
-// run takes a sample of the requests and checks only that answers come; with STENCIL_NEIGHBOURS, such as 20s for
-// each kind of hostile request, it takes all and prints how much longer the answers took than without it, and how large
-// the heap became.
+// run takes a sample of the requests; with STENCIL_NEIGHBOURS, such as 20s for each kind of hostile request, it takes all
+// and prints how much longer the answers took than without it, and how large the heap became. Both check that no honest
+// request fails, that the heap stays within the limit, and that nothing works on or is held once the hostile client has
+// hung up.
 func TestNeighbours(t *testing.T) {
-	_, url := start(t, setup{
+	srv, url := start(t, setup{
 		eng: engine.Config{Parallel: 4}, cfg: Config{
-			SchemaLimits: schema.Limits{Time: 500 * time.Millisecond}, Access: neighbourKeys,
+			SchemaLimits: schema.Limits{Time: 500 * time.Millisecond}, Access: neighbourKeys, MemoryLimit: neighbourMemory,
 		},
 	})
-	testNeighbours(t, url)
+	testNeighbours(t, srv, url)
 }
 
 // neighbourKeys tell the clients apart.
 var neighbourKeys = access.Config{Keys: []string{"honest0", "honest1", "honest2", "hostile"}}
 
+// neighbourMemory is the limit of the server's memory.
+const neighbourMemory = 2 << 30
+
 // sampled is one of how many kinds of hostile requests the short run takes.
 const sampled = 4
 
-func testNeighbours(t *testing.T, url string) {
+func testNeighbours(t *testing.T, srv *Server, url string) {
 	long, _ := time.ParseDuration(os.Getenv("STENCIL_NEIGHBOURS"))
 	only := os.Getenv("STENCIL_NEIGHBOURS_KINDS") // a list of names, with commas
 	if len(neighbours(t, url, 20, nil)) == 0 {
@@ -282,6 +298,8 @@ func testNeighbours(t *testing.T, url string) {
 	if len(kinds) < 60 {
 		t.Fatalf("%d kinds of hostile requests", len(kinds))
 	}
+	http.DefaultClient.CloseIdleConnections()
+	resting := heldNow(http.DefaultClient)
 	var rows []beside
 	for i, name := range slices.Sorted(maps.Keys(kinds)) {
 		if long == 0 && i%sampled != 0 || only != "" && !slices.Contains(strings.Split(only, ","), name) {
@@ -320,27 +338,47 @@ func testNeighbours(t *testing.T, url string) {
 					}
 				})
 			}
+			most := largestHeap()
 			if long > 0 {
-				most := largestHeap()
 				row.times = during(long)
-				row.heap = most()
 			} else {
 				neighbours(t, url, 3, nil)
+			}
+			row.heap = most()
+			if row.heap > resting.bytes+neighbourMemory {
+				t.Errorf("the heap has become %d MiB large, from %d", row.heap>>20, resting.bytes>>20)
 			}
 			cancel()
 			attack.Wait()
 			hungUp := time.Now()
-			poll.Until(func() bool { return working() == "" }) // what goes on working for nobody
+			poll.Until(func() bool { return working() == "" && unused(srv) }) // what goes on working for nobody
 			row.idle, row.status = time.Since(hungUp), int(last.Load())
 			rows = append(rows, row)
 		})
 	}
+	http.DefaultClient.CloseIdleConnections()
+	poll.Until(func() bool { return runtime.NumGoroutine() <= resting.goroutines+2 }) // those of timers and of the test itself
 	if long > 0 {
 		slices.SortFunc(rows, func(a, b beside) int { return cmp.Compare(b.ratio(), a.ratio()) })
 		for _, r := range rows {
 			t.Log(r)
 		}
 	}
+}
+
+// unused reports whether a server works on no request: none has a turn, memory for its body, or a place in the engine.
+func unused(srv *Server) bool {
+	srv.turns.mu.Lock()
+	defer srv.turns.mu.Unlock()
+	for _, c := range srv.turns.clients {
+		if c.under > 0 || c.busy > 0 || len(c.waiting) > 0 {
+			return false
+		}
+	}
+	srv.memory.mu.Lock()
+	defer srv.memory.mu.Unlock()
+	s := srv.models.SomeServed().Text.Stats()
+	return srv.memory.held == 0 && len(srv.memory.clients) == 0 && s.Active == 0 && s.Queued == 0
 }
 
 // beside is what honest clients noticed of a kind of hostile request.

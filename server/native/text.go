@@ -263,10 +263,14 @@ func (s *Handlers) matchGrammar(ctx context.Context, reply *validateReply, c req
 	return nil
 }
 
-// beyond returns the error for a text that a matcher could not read further than n bytes.
+// beyond returns the error for a text that a matcher could not read further than n bytes; 0: it doesn't tell how far it
+// has come.
 func beyond(ctx context.Context, n int, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if n == 0 {
+		n = -1
 	}
 	return &engine.ConstraintError{Offset: n, Cause: err}
 }
