@@ -152,6 +152,6 @@ func TestLlamaHangUp(t *testing.T) {
 
 // TestNeighboursLlama is TestNeighbours on llama.cpp.
 func TestNeighboursLlama(t *testing.T) {
-	srv, url, _ := startLlamaWith(t, models.RandomOptions{}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 4096}}, Config{Access: neighbourKeys, MemoryLimit: neighbourMemory})
+	_, url, srv := startLlamaWith(t, models.RandomOptions{}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 4096}}, Config{Access: neighbourKeys, MemoryLimit: neighbourMemory})
 	testNeighbours(t, srv, url)
 }
