@@ -46,12 +46,16 @@ func (m *memory) share() int64 { return m.limit / clientPart }
 // largest is the size of the largest body that fits.
 func (m *memory) largest() int64 { return m.share() / bodyStep * bodyStep / bodyCost }
 
-// take reserves n more bytes for a body. It fails if they are not available.
-func (m *memory) take(c *charged, n int64) error {
+// take reserves bytes for a body until it has so many. It fails if they are not available.
+func (m *memory) take(c *charged, upTo int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if c.brokenOff {
+	n := upTo - c.taken
+	switch {
+	case c.brokenOff:
 		return errNoMemory{itself: true}
+	case n <= 0:
+		return nil
 	}
 	if c.taken+n > m.share() {
 		return errManyValues{}
@@ -139,10 +143,8 @@ const bodyStep = 4 << 10
 func (c *charged) Read(p []byte) (int, error) {
 	n, err := c.body.Read(p[:min(len(p), 64<<10)])
 	c.count(p[:n])
-	if cost := (c.cost+bodyStep-1)/bodyStep*bodyStep - c.taken; cost > 0 || c.memory.broke(c) {
-		if err := c.memory.take(c, cost); err != nil {
-			return 0, err
-		}
+	if err := c.memory.take(c, (c.cost+bodyStep-1)/bodyStep*bodyStep); err != nil {
+		return 0, err
 	}
 	return n, err
 }
@@ -170,13 +172,6 @@ func (c *charged) count(part []byte) {
 			c.cost += arrayCost
 		}
 	}
-}
-
-// broke reports whether a body has been broken off.
-func (m *memory) broke(c *charged) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return c.brokenOff
 }
 
 // complete tells that a body has been read to its end. It fails if it has been broken off before.
