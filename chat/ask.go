@@ -109,6 +109,9 @@ func (t *Template) askWith(tools []json.RawMessage) (f CallForm, err error) {
 	if f.HasSlot(SlotID) || strings.Contains(t.source, "9 characters") || strings.Contains(t.source, "length 9") {
 		f.IDs = len(askedID)
 	}
+	if g, ok := a.withNotation(f); ok {
+		return g, nil
+	}
 	if err = a.confirm(f); err != nil && !f.Arguments.Tagged {
 		// It may write JSON in its own way, but texts verbatim.
 		f.Arguments.put = putText
@@ -272,7 +275,7 @@ func (a *asker) taggedArguments(body string, f *ArgumentForm) (middle, tail stri
 	shared := commonSuffix(first, between)
 	for _, loose = range []bool{false, true} {
 		for n := range shared + 1 { // preferably a mark that begins with a tag
-			if n > 0 && first[len(first)-n] == '<' && (n == len(first) || first[len(first)-n-1] != '[') && try(n) {
+			if n > 0 && beginsMark(first, len(first)-n) && try(n) {
 				break
 			}
 		}
@@ -300,6 +303,17 @@ func (a *asker) taggedArguments(body string, f *ArgumentForm) (middle, tail stri
 	}
 	return middle, closing + after, nil
 }
+
+// beginsMark reports whether a tag begins at an offset of a text, and not within another mark.
+func beginsMark(text string, at int) bool {
+	if strings.HasPrefix(text[at:], miniMaxMark) {
+		return true
+	}
+	return text[at] == '<' && (at == 0 || text[at-1] != '[' && text[at-1] != ']')
+}
+
+// miniMaxMark begins the token before each of MiniMax's tags.
+const miniMaxMark = "]<]"
 
 // bodyOf renders a call and returns the text after its name.
 func (a *asker) bodyOf(arguments string) (string, error) {
@@ -515,7 +529,7 @@ func tagAt(text string) int {
 		}
 		return len(text)
 	}
-	if strings.HasPrefix(text, "]<]") { // MiniMax's mark before its tags
+	if strings.HasPrefix(text, miniMaxMark) {
 		if at := strings.Index(text, "[<"); at > 0 {
 			if end := strings.IndexByte(text[at:], '>'); end > 0 {
 				return at + end + 1

@@ -100,13 +100,14 @@ func TestNamedForms(t *testing.T) {
 			}
 		}
 	}
-	for template, want := range map[string]bool{"google-gemma-4-31B-it": true, "MiniMax-M3": true, "ByteDance-Seed-OSS": true, "Qwen3-Coder": false, "GLM-4.6": false} {
+	for template, want := range map[string]bool{"google-gemma-4-31B-it": true, "MiniMax-M3": true, "ByteDance-Seed-OSS": true, "LFM2.5-8B-A1B": true, "Qwen3-Coder": false, "GLM-4.6": false} {
 		tmpl, err := New(templates[template], Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if form, _ := tmpl.CallForm(); form.Arguments.NestedAsJSON() != want {
-			t.Errorf("%s: objects in arguments as JSON of its own accord: %t", template, !want)
+		form, _ := tmpl.CallForm()
+		if own := form.Arguments.Values[ArrayValue].Nested != nil; own != want || form.Arguments.NestedAsJSON() {
+			t.Errorf("%s: a notation of its own: %t; JSON instead: %t", template, own, form.Arguments.NestedAsJSON())
 		}
 	}
 }

@@ -87,10 +87,11 @@ const (
 
 // A ValueForm is how the value of an argument is written.
 type ValueForm struct {
-	Open   string // between the name of the argument and the value
-	Close  string // after the value
-	Raw    bool   // a string without quotes and escapes
-	Python bool   // True, False, None
+	Open   string    // between the name of the argument and the value
+	Close  string    // after the value
+	Raw    bool      // a string without quotes and escapes
+	Python bool      // True, False, None
+	Nested *Notation // of an object or array; nil: JSON
 	put    putting
 }
 
@@ -182,7 +183,7 @@ func (a *ArgumentForm) write(arguments json.RawMessage) (string, error) {
 	}
 	keys := dict.Keys()
 	if a.Sorted {
-		slices.Sort(keys)
+		sortKeys(keys)
 	}
 	if len(keys) == 0 {
 		return a.Empty, nil
@@ -207,6 +208,10 @@ func (a *ArgumentForm) spell(value any) string {
 	case nil, bool:
 		if v.Python {
 			return pythonName(x)
+		}
+	case *jinja.Dict, *jinja.List:
+		if v.Nested != nil {
+			return v.Nested.write(x)
 		}
 	}
 	return layOut(value, a.Layout)

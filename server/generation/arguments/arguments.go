@@ -14,7 +14,9 @@ import (
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/constraint"
 	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/schema/jsondoc"
 	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/generation/nested"
 	"github.com/stencil-json/stencil/server/registry"
 	"github.com/stencil-json/stencil/server/request"
 	"github.com/stencil-json/stencil/server/wire"
@@ -23,13 +25,19 @@ import (
 // mostSteps limits how many subschemas are visited, since references may form cycles.
 const mostSteps = 1000
 
+// maxDepth limits the nesting of schemas, as package schema does.
+const maxDepth = 512
+
 // properties holds the members that an object schema names.
 type properties struct {
 	root     map[string]json.RawMessage // of the whole schema
+	whole    *jsondoc.Value             // the same
 	names    []string
 	schemas  map[string]json.RawMessage
 	required []string
 	steps    int
+
+	unchecked []string // keywords of the argument being planned that masks don't enforce in the family's own notation
 }
 
 // Arguments are those of a tool.
@@ -46,6 +54,9 @@ func Of(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Optio
 	if json.Unmarshal(t.Parameters, &p.root) != nil {
 		return a, nil // the schema true names no arguments
 	}
+	if p.whole, err = jsondoc.Parse(string(t.Parameters), maxDepth); err != nil {
+		return a, err // can't happen: it has been compiled
+	}
 	p.read(t.Parameters, true)
 	a.Checked = p.unnamed()
 	if m.CallForm.Arguments.Sorted {
@@ -54,6 +65,7 @@ func Of(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Optio
 	for _, name := range p.names {
 		one := layout.Argument{Name: name, Required: slices.Contains(p.required, name)}
 		unchecked := false
+		p.unchecked = nil
 		if one.Ways, unchecked, err = p.ways(ctx, m, p.schemas[name], opt); err != nil {
 			return Arguments{}, fmt.Errorf("%s: %w", name, err)
 		}
@@ -62,6 +74,9 @@ func Of(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Optio
 		}
 		if unchecked {
 			a.Checked = append(a.Checked, schema.Issue{Pointer: "/properties/" + name, Keyword: "type", Reason: "the model writes strings without quotes, which masks only bound"})
+		}
+		for _, keyword := range p.unchecked {
+			a.Checked = append(a.Checked, schema.Issue{Pointer: "/properties/" + name, Keyword: keyword, Reason: "the model writes objects and arrays in a notation of its own, in which masks don't enforce it"})
 		}
 		a.List = append(a.List, one)
 	}
@@ -221,12 +236,22 @@ func (p *properties) ways(ctx context.Context, m *registry.Model, src json.RawMe
 	form := &m.CallForm.Arguments
 	types := p.types(src)
 	text := form.Values[chat.StringValue]
+	own, err := p.nested(ctx, m, src, types, opt)
+	if err != nil {
+		return nil, false, err
+	}
+	if own != nil {
+		out = append(out, *own)
+	}
 	if types["string"] && text.Raw {
 		w := layout.Way{Open: text.Open, Close: text.Close, Text: true}
 		for _, t := range jsonTypes[1:] {
 			if v := form.Values[t.of]; types[t.name] && v.Open == text.Open && v.Close == text.Close {
 				w.Types = append(w.Types, t.name)
 				delete(types, t.name)
+				if v.Nested != nil {
+					w.Notation = v.Nested
+				}
 			}
 		}
 		delete(types, "string")
@@ -268,6 +293,51 @@ func (p *properties) ways(ctx context.Context, m *registry.Model, src json.RawMe
 		out = append(out, layout.Way{Open: g.open, Close: g.close, JSON: &d})
 	}
 	return merged(out), unchecked, nil
+}
+
+// nested returns the way of writing objects and arrays in the family's own notation, nil if the schema allows none or the family
+// writes JSON, and removes the types that it writes. Where strings have no quotes, it writes all types that stand between the same texts.
+func (p *properties) nested(ctx context.Context, m *registry.Model, src json.RawMessage, types map[string]bool, opt schema.Options) (*layout.Way, error) {
+	form := &m.CallForm.Arguments
+	var n *chat.Notation
+	var names []string
+	var around chat.ValueForm
+	for _, t := range jsonTypes {
+		if v := form.Values[t.of]; types[t.name] && v.Nested != nil {
+			n, around = v.Nested, v
+			names = append(names, t.name)
+		}
+	}
+	text := form.Values[chat.StringValue]
+	if n == nil || types["string"] && text.Open == around.Open && text.Close == around.Close && n.Marks() == "" {
+		return nil, nil // the text tells strings from others only when it is read
+	}
+	if n.Marks() != "" && types["string"] {
+		names = nil
+		for _, t := range jsonTypes {
+			if v := form.Values[t.of]; types[t.name] && v.Open == around.Open && v.Close == around.Close {
+				names = append(names, t.name)
+			}
+		}
+	}
+	for _, name := range names {
+		delete(types, name)
+	}
+	of, err := jsondoc.Parse(string(src), maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	v, err := nested.Compile(n, p.whole, of, nested.TypesOf(names), opt.Closed)
+	if err != nil {
+		return nil, wire.Invalid("", "%v", err)
+	}
+	p.unchecked = v.Unchecked
+	g, err := m.Grammars.Grammar(ctx, v.Grammar)
+	if err != nil {
+		return nil, err
+	}
+	document := g.Document()
+	return &layout.Way{Open: around.Open, Close: around.Close, JSON: &document, Notation: n, Shape: v.Shape}, nil
 }
 
 // merged merges ways with the same opening and closing text: the first holds all their

@@ -9,6 +9,7 @@ import (
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/constraint"
 	"github.com/stencil-json/stencil/decoder"
+	"github.com/stencil-json/stencil/server/generation/nested"
 )
 
 // maxNumbered limits the calls of an answer in forms that number them, since there each
@@ -30,6 +31,8 @@ type Way struct {
 	Words       []string             // with Text: the only strings allowed
 	JSON        *constraint.Document // JSON or, with Text, the verbatim string
 	Names       []string             // or a value with a name, such as True
+	Notation    *chat.Notation       // of the value or, with Text, of objects and arrays in the text
+	Shape       *nested.Shape        // of the value in the notation, which JSON constrains then
 }
 
 // calls appends calls that begin with the text before.
@@ -211,15 +214,18 @@ func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 		}
 		return o.add(Node{Role: roleBetween, Tool: tool, Stops: []stopMark{{Mark: closing, Next: after}}})
 	}
-	n := Node{Tool: tool, Key: key}
+	n := Node{Tool: tool, Key: key, notation: w.Notation}
 	switch {
 	case w.JSON != nil:
 		role := roleValue
-		if w.Text {
+		switch {
+		case w.Text:
 			role = roleText
+		case w.Notation != nil:
+			role = roleNested
 		}
 		at := o.document(role, *w.JSON, close())
-		o.nodes[at].Tool, o.nodes[at].Key = tool, key
+		o.nodes[at].Tool, o.nodes[at].Key, o.nodes[at].notation, o.nodes[at].shape = tool, key, w.Notation, w.Shape
 		return at
 	case w.Names != nil:
 		n.Role = roleName
@@ -246,13 +252,15 @@ type reading struct {
 	any  bool // an argument has been read
 	text strings.Builder
 	node *Node // the value being read
+
+	nested *nested.Reader // of a value in a notation
 }
 
 // enter begins a part of a call and returns its JSON so far.
 func (r *reading) enter(n *Node) string {
 	out := r.leave()
 	switch n.Role {
-	case roleValue, roleName, roleText:
+	case roleValue, roleName, roleText, roleNested:
 		before := ", "
 		if !r.any {
 			before = "{"
@@ -262,6 +270,9 @@ func (r *reading) enter(n *Node) string {
 		out += before + string(key) + ": "
 		if n.Role == roleText && n.Types == nil {
 			out += `"`
+		}
+		if n.Role == roleNested {
+			r.nested = nested.NewReader(n.notation, n.shape)
 		}
 	}
 	return out
@@ -274,6 +285,8 @@ func (r *reading) add(text string) string {
 		return ""
 	case r.node.Role == roleValue:
 		return text
+	case r.node.Role == roleNested:
+		return r.nested.Add(text)
 	case r.node.Role == roleText && r.node.Types == nil:
 		return escaped(text)
 	}
@@ -288,6 +301,8 @@ func (r *reading) leave() string {
 	r.text.Reset()
 	switch {
 	case n == nil:
+	case n.Role == roleNested:
+		return r.nested.End()
 	case n.Role == roleName:
 		if json := map[string]string{"True": "true", "False": "false", "None": "null"}[text]; json != "" {
 			return json
@@ -298,6 +313,11 @@ func (r *reading) leave() string {
 	case n.Role == roleText:
 		if text == "None" && slices.Contains(n.Types, "null") {
 			return "null"
+		}
+		if n.notation != nil {
+			if value, ok := nested.Parse(n.notation, text); ok && slices.Contains(n.Types, jsonType(value)) {
+				return value
+			}
 		}
 		if slices.Contains(n.Types, jsonType(text)) {
 			return text

@@ -11,9 +11,11 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/constraint"
 	"github.com/stencil-json/stencil/decoder"
 	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/generation/nested"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -41,6 +43,8 @@ type Node struct {
 	Next   int        `json:",omitzero"`
 
 	document *constraint.Document
+	notation *chat.Notation // of an argument's value
+	shape    *nested.Shape
 }
 
 // A stopMark corresponds to a decoder.Stop.
@@ -68,6 +72,7 @@ const (
 	roleBetween               // within a call whose arguments are written one by one: not part of a value
 	roleValue                 // within such a call, a JSON value
 	roleText                  // within such a call, a verbatim string
+	roleNested                // within such a call, a value in the family's own notation
 	roleName                  // within such a call, a named value such as True
 	roleSignals               // the model's signals, which are not shown
 	roleRest                  // after a call in another form: not shown, and ends the answer if it isn't another call

@@ -187,7 +187,7 @@ func (r *Reader) read(parts []engine.Passage) (out []Piece) {
 			}
 			r.fresh = r.fresh && p.Text == ""
 			out = append(out, r.arguments(p.Text)...)
-		case roleValue, roleText, roleName:
+		case roleValue, roleText, roleName, roleNested:
 			out = append(out, r.arguments(r.each.add(p.Text))...)
 		case roleNames:
 			r.name += p.Text
@@ -209,7 +209,7 @@ func (r *Reader) read(parts []engine.Passage) (out []Piece) {
 
 // enter begins a part.
 func (r *Reader) enter(n *Node) (out []Piece) {
-	within := n.Role == roleBetween || n.Role == roleValue || n.Role == roleText || n.Role == roleName
+	within := n.Role == roleBetween || n.Role == roleValue || n.Role == roleText || n.Role == roleNested || n.Role == roleName
 	if !within && n.Role != roleID {
 		out = r.end()
 	}
