@@ -19,6 +19,7 @@ type spanTrack struct {
 	done  []Span // the complete spans
 	last  Span
 	entry place // the start of last
+	lead  int   // bytes of last before entry
 	split bool  // the last bytes may still turn out to belong to another segment
 	whole Span  // replaces last if the text ends here; set only if it is not empty
 	// opening is 1 + the offset of the opening being read in free text; 0: none.
@@ -58,7 +59,7 @@ func (m *SequenceMatcher) Held() int {
 	m.m.lock()
 	defer m.m.unlock()
 	m.m.sync()
-	held := len(m.s.shown(m.readMark(m.m.cfg, t.last.Segment)))
+	held := max(len(m.s.shown(m.readMark(m.m.cfg, t.last.Segment))), m.begunMark(m.m.cfg, t.last.Segment, nil))
 	if t.opening > 0 {
 		held = max(held, len(m.m.text)-(t.opening-1))
 	}
@@ -81,6 +82,28 @@ func (m *SequenceMatcher) readMark(c int32, segment int) (read []byte) {
 		}
 	})
 	return read
+}
+
+// begunMark returns the length of the longest beginning of a fixed text that has been read in configuration c while the segment, a
+// constraint, could also go on with it; 0 if there is none. With takes, only beginnings that go on count.
+func (m *SequenceMatcher) begunMark(c int32, segment int, takes func(f Frame) bool) (n int) {
+	src := m.s.source
+	if segment < 0 || src.parts[segment].sub == nil {
+		return 0
+	}
+	t := m.s.grammar.t
+	t.stacks(c, func(s int32) bool {
+		if s <= anyStack {
+			return true
+		}
+		f := t.stackFrame[s]
+		i, sub, at := src.split(f)
+		if sub == nil && i != segment && src.parts[i].fixed != nil && !src.frames[at].begin && (takes == nil || takes(f)) {
+			n = max(n, len(m.s.shown(src.parts[i].fixed.nodes[src.frames[at].at].text)))
+		}
+		return true
+	})
+	return n
 }
 
 // endedMark returns the length of the mark that the given byte or spelled token
@@ -270,7 +293,8 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 			entry = place{before, m.m.epoch, first}
 		}
 		switch {
-		case to == t.last.Segment:
+		case to == t.last.Segment, own && m.begunMark(c, t.last.Segment, nil) > 0:
+			// In the second case the constraint has ended, but perhaps earlier: the next input tells.
 			t.last.End += n
 		case t.last.Segment != End && m.s.source.parts[t.last.Segment].fork != nil:
 			t.last.End += n
@@ -278,7 +302,7 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 				t.whole = whole
 			} else if to == End { // the alternative ends with this input
 				t.done = append(t.done, whole)
-				t.last, t.entry = Span{Segment: End, Start: t.last.End, End: t.last.End}, entry
+				t.last, t.entry, t.lead = Span{Segment: End, Start: t.last.End, End: t.last.End}, entry, 0
 				break
 			}
 			t.last.Segment = to // the bytes so far are a prefix of it
@@ -286,13 +310,17 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 			// It was another alternative of the fork.
 			wrong := t.last.Segment
 			t.last.Segment, _ = m.segment(t.entry.cfg, noSegment, wrong)
-			t.last.End, t.split = t.last.Start, false
+			t.last.End, t.split = t.last.Start+t.lead, false
 			m.trackFrom(t.entry, wrong)
 			return
 		default:
-			end := t.last.End
+			end, begun := t.last.End, 0
 			if own {
 				end += n
+			} else {
+				// The constraint could have gone on with what turns out to begin the next part.
+				begun = min(m.begunMark(before, t.last.Segment, takes), end-t.last.Start)
+				end, n = end-begun, n+begun
 			}
 			t.done = append(t.done, Span{t.last.Segment, t.last.Start, end, mark})
 			via := noSegment
@@ -304,8 +332,8 @@ func (m *SequenceMatcher) trackFrom(from place, avoid int) {
 				end += n
 				entry = place{c, m.m.epoch, i + 1}
 			}
-			t.last = Span{Segment: to, Start: end, End: max(end, t.last.End+n)}
-			t.entry = entry
+			t.last = Span{Segment: to, Start: end, End: max(end, t.last.End+n-begun)}
+			t.entry, t.lead = entry, max(0, t.last.End-end-(n-begun))
 		}
 		t.split = several
 		switch in, begun := m.inOpening(c, t.last.Segment); {

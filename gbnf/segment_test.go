@@ -362,3 +362,44 @@ func TestSequenceErrors(t *testing.T) {
 		}
 	}
 }
+
+// A constraint that could go on with the beginning of what follows it ends where that begins, and what may be its beginning is held.
+func TestConstraintLikeMark(t *testing.T) {
+	v := byteVocab(t)
+	for _, c := range []struct{ root, inside string }{
+		{`root ::= [a-z<\n/]{0,6}`, "ab"}, {`root ::= [a-z<\n/]{0,6}`, ""}, {`root ::= [a-z<\n/]{0,6}`, "ab\n"}, {`root ::= [a-z<\n/]{0,6}`, "abcde<"},
+		{`root ::= [a-z<\n/]{2,3}`, "ab"}, {`root ::= [^;]*`, "ab\n<"}, {`root ::= [a-z]* "\n"?`, "ab"},
+	} {
+		s := sequence(t, v,
+			decoder.Segment{Fixed: text("("), Next: 1},
+			decoder.Segment{Grammar: constraint(t, v, c.root), Next: 2},
+			decoder.Segment{Fixed: text("\n</x>;"), Next: decoder.End})
+		m := s.NewMatcher()
+		whole := "(" + c.inside + "\n</x>;"
+		for i := range len(whole) {
+			if err := m.Accept(tokenOf(t, v, whole[i:i+1])); err != nil {
+				t.Fatalf("%s: %q: %v", c.root, whole[:i+1], err)
+			}
+			spans := m.Spans()
+			if last := spans[len(spans)-1]; last.Segment == 1 && last.End-m.Held() > 1+len(c.inside) {
+				t.Errorf("%s: %q: %+v, %d bytes held", c.root, whole[:i+1], spans, m.Held())
+			}
+		}
+		spans := m.Spans()
+		if len(spans) < 3 || spans[1].Segment != 1 || whole[spans[1].Start:spans[1].End] != c.inside || spans[2].Start != spans[1].End || spans[2].End != len(whole) {
+			t.Errorf("%s: %q: %+v", c.root, whole, spans)
+		}
+	}
+}
+
+// tokenOf returns the token of a text.
+func tokenOf(t testing.TB, v *vocab.Vocab, text string) int32 {
+	t.Helper()
+	for id := range int32(v.Len()) {
+		if string(v.Bytes(id)) == text {
+			return id
+		}
+	}
+	t.Fatalf("there is no token %q", text)
+	return 0
+}
