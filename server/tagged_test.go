@@ -43,6 +43,9 @@ func TestTaggedArguments(t *testing.T) {
 		{"a union of constants", `{"properties": {"x": {"anyOf": [{"const": "metric"}, {"const": "imperial"}]}}}`, []string{"x", "metres"}, `{"x": "metric"}`, ""},
 		{"a pattern", `{"properties": {"x": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"}}}`, []string{"x", "2024-055"}, `{"x": "2024-05"}`, ""},
 		{"a length", `{"properties": {"x": {"type": "string", "maxLength": 3}}}`, []string{"x", "abcdef"}, `{"x": "abc"}`, ""},
+		{"shorter than its length", `{"properties": {"x": {"type": "string", "maxLength": 10}}}`, []string{"x", "ab"}, `{"x": "ab"}`, ""},
+		{"no text", `{"properties": {"x": {"type": "string", "maxLength": 3}}}`, []string{"x", ""}, `{"x": ""}`, ""},
+		{"a text that ends as its end begins", `{"properties": {"x": {"type": "string", "pattern": "^[a-z\n<]*$"}}}`, []string{"x", "a\n<\n"}, `{"x": "a\n<\n"}`, ""},
 		{"a reference to another argument", `{"properties": {"a": {"type": "array", "items": {"type": "integer", "maximum": 9}}, "b": {"$ref": "#/properties/a"}, "c": {"type": "object", "properties": {"d": {"$ref": "#/properties/a"}}}}}`,
 			[]string{"b", "[1, 2]"}, `{"b": [1, 2]}`, ""},
 	} {
@@ -52,11 +55,15 @@ func TestTaggedArguments(t *testing.T) {
 		}
 		url := serve(t, v, scripted.SayText(v, reply+"</function>\n</tool_call>"))
 		parameters := strings.Replace(c.schema, "{", `{"type": "object", `, 1)
-		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300,
-			"tools": [{"type": "function", "function": {"name": "f", "parameters": `+parameters+`}}]}`)
+		body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300,
+			"tools": [{"type": "function", "function": {"name": "f", "parameters": ` + parameters + `}}]}`
+		_, _, got := post(t, url+"/v1/chat/completions", body)
 		calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
 		if list := callsOf(calls); len(list) != 1 || list[0][1] != c.want || at(got, "x_constraint", "validated") != true {
 			t.Errorf("%s: %v", c.name, got)
+		}
+		if list := readCalls(t, url, body); len(list) != 1 || list[0][1] != c.want {
+			t.Errorf("%s, streamed: %v", c.name, list)
 		}
 		checked, _ := json.Marshal(at(got, "x_constraint", "checked"))
 		if c.checked != "" && !strings.Contains(string(checked), fmt.Sprintf("%q", c.checked)) {
@@ -132,20 +139,6 @@ func TestBlanksBeforeCalls(t *testing.T) {
 		}
 		if text, _ := want.(string); streamed != text {
 			t.Errorf("%q: streamed %q, want %q", reply, streamed, want)
-		}
-	}
-}
-
-// TestNestedArguments checks the warning that objects in arguments are JSON where the template has a format of its own.
-func TestNestedArguments(t *testing.T) {
-	for template, want := range map[string]bool{"google-gemma-4-31B-it": true, "Qwen3-Coder": false} {
-		v := bundled(t, template)
-		url := serve(t, v, scripted.SayText(v, "no"))
-		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 20,
-			"tools": [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {"o": {"type": "object", "description": "d"}, "s": {"type": "string", "description": "d"}}}}}]}`)
-		warnings, _ := json.Marshal(got["warnings"])
-		if strings.Contains(string(warnings), "/f/properties/o") != want || strings.Contains(string(warnings), "/f/properties/s") {
-			t.Errorf("%s: warnings %s of %v", template, warnings, got)
 		}
 	}
 }

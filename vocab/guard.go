@@ -6,12 +6,12 @@ import (
 )
 
 // controls reports whether a token is never text: a control token, or one that structures a
-// model's messages.
+// model's messages or calls.
 func (a *addedTokens) controls(id int32) bool {
 	if k := a.v.kinds[id]; k == Control || k == Unknown {
 		return true
 	}
-	return slices.Contains(harmonyTexts, a.v.spelling(id))
+	return slices.Contains(shownTexts, a.v.spelling(id))
 }
 
 // Controls are the control tokens of a vocabulary, by their texts.

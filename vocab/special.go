@@ -24,8 +24,8 @@ var (
 	eogTexts = []string{"<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
 		"<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>",
 		"<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~["}
-	// harmonyTexts structure messages of gpt-oss and are shown as text.
-	harmonyTexts = []string{"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"}
+	// shownTexts structure messages of gpt-oss, and the arguments of calls of Gemma 4 and MiniMax-M3, and are shown as text.
+	shownTexts = []string{"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>", `<|"|>`, "]<]minimax[>["}
 )
 
 // findSpecials finds tokens with a role by their texts and determines the end-of-generation
@@ -65,7 +65,7 @@ func (v *Vocab) findSpecials() {
 			v.kinds[id] = Control
 		}
 	}
-	for _, text := range harmonyTexts {
+	for _, text := range shownTexts {
 		if id, ok := v.Find(text); ok {
 			v.kinds[id] = UserDefined
 		}

@@ -27,7 +27,8 @@ import (
 // some clients send them so and arguments are written in the schema's order.
 const noteSchema = `{"type": "object", "properties": {
 	"count": {"type": "integer"}, "empty": {"type": "object"}, "list": {"type": "array"},
-	"place": {"type": "object", "properties": {"at": {"type": "object", "properties": {"lat": {"type": "number"}}}, "city": {"type": "string"}}},
+	"place": {"type": "object", "properties": {"at": {"type": "object", "properties": {"lat": {"type": "number"}}}, "city": {"type": "string"},
+		"none": {"type": "object", "properties": {"x": {"type": "string"}}}, "notes": {"type": "array", "items": {"type": "object", "properties": {"is": {"type": "boolean"}, "text": {"type": "string"}}}}}},
 	"text": {"type": "string"}}}`
 
 // A clientCall is a call as a client receives it, with its arguments as a value.
@@ -54,7 +55,7 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := []chat.ToolCall{
-		{ID: "abcdefghi", Name: "note", Arguments: json.RawMessage(`{"count": -3, "empty": {}, "list": ["a\tb", true, null, [1.5]], "place": {"at": {"lat": 47.4}, "city": "Zürich"}, "text": "It's \"so\":\n  {nice} & <b>\\ é 日本 😀"}`)},
+		{ID: "abcdefghi", Name: "note", Arguments: json.RawMessage(`{"count": -3, "empty": {}, "list": ["a\tb", true, null, [1.5]], "place": {"at": {"lat": 47.4}, "city": "Zürich", "none": {}, "notes": [{"is": true, "text": "It's \"so\":\n\t{nice}, [é] \\n & <b> 日本 😀"}, {}, {"is": false, "text": ""}]}, "text": "It's \"so\":\n  {nice} & <b>\\ é 日本 😀"}`)},
 		{ID: "jklmnopqr", Name: "now", Arguments: json.RawMessage(`{}`)},
 	}
 	forms, tried := map[string]int{}, 0
@@ -80,6 +81,9 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 		if a := form.Arguments; a.Tagged && a.Values[chat.StringValue].Raw && a.Values[chat.StringValue].Close == "'" {
 			// Its template escapes nothing between quotes, so a quote can't be written.
 			calls[0].Arguments = json.RawMessage(strings.ReplaceAll(string(calls[0].Arguments), "It's", "It is"))
+		}
+		if n := form.Arguments.Values[chat.ArrayValue].Nested; n != nil && n.OmitsNull {
+			calls[0].Arguments = json.RawMessage(strings.ReplaceAll(string(calls[0].Arguments), "null, ", ""))
 		}
 		if form.Next == "" {
 			calls = calls[:1]

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,7 +67,7 @@ func Of(ctx context.Context, m *registry.Model, t request.Tool, opt schema.Optio
 		one := layout.Argument{Name: name, Required: slices.Contains(p.required, name)}
 		unchecked := false
 		p.unchecked = nil
-		if one.Ways, unchecked, err = p.ways(ctx, m, p.schemas[name], opt); err != nil {
+		if one.Ways, unchecked, err = p.ways(ctx, m, name, opt); err != nil {
 			return Arguments{}, fmt.Errorf("%s: %w", name, err)
 		}
 		if types := p.types(p.schemas[name]); m.CallForm.Arguments.NestedAsJSON() && (types["object"] || types["array"]) && len(types) < len(jsonTypes) {
@@ -230,9 +231,10 @@ func (p *properties) types(src json.RawMessage) map[string]bool {
 	return out
 }
 
-// ways returns the ways in which a value may be written; unchecked reports whether its
+// ways returns the ways in which the value of an argument may be written; unchecked reports whether its
 // strings have keywords that masks don't enforce.
-func (p *properties) ways(ctx context.Context, m *registry.Model, src json.RawMessage, opt schema.Options) (out []layout.Way, unchecked bool, err error) {
+func (p *properties) ways(ctx context.Context, m *registry.Model, name string, opt schema.Options) (out []layout.Way, unchecked bool, err error) {
+	src := p.schemas[name]
 	form := &m.CallForm.Arguments
 	types := p.types(src)
 	text := form.Values[chat.StringValue]
@@ -257,7 +259,7 @@ func (p *properties) ways(ctx context.Context, m *registry.Model, src json.RawMe
 		delete(types, "string")
 		w.Words, unchecked = p.words(src)
 		if w.Words == nil && w.Types == nil {
-			if w.JSON, unchecked, err = p.text(ctx, m, src); err != nil {
+			if w.JSON, unchecked, err = p.text(ctx, m, src, strings.ReplaceAll(text.Close, chat.SlotKey, name)); err != nil {
 				return nil, false, err
 			}
 		}
@@ -357,8 +359,8 @@ func merged(list []layout.Way) (out []layout.Way) {
 }
 
 // text returns the constraint of a verbatim string of a schema that has no enum, nil if there is none: from an anchored pattern
-// or, without one, the length. more reports whether there are keywords that are checked afterwards.
-func (p *properties) text(ctx context.Context, m *registry.Model, src json.RawMessage) (d *constraint.Document, more bool, err error) {
+// or, without one, the length, and without the text that closes it. more reports whether there are keywords that are checked afterwards.
+func (p *properties) text(ctx context.Context, m *registry.Model, src json.RawMessage, closing string) (d *constraint.Document, more bool, err error) {
 	var s struct {
 		Pattern              *string
 		MinLength, MaxLength *int
@@ -384,6 +386,9 @@ func (p *properties) text(ctx context.Context, m *registry.Model, src json.RawMe
 			most = strconv.Itoa(max(0, *s.MaxLength))
 		}
 		pattern = fmt.Sprintf(`[\s\S]{%d,%s}`, least, most)
+	}
+	if closing != "" {
+		pattern = `(?![\s\S]*` + regexp.QuoteMeta(closing) + `)` + pattern
 	}
 	compiled, err := m.Grammars.Regex(ctx, pattern)
 	if err != nil {
