@@ -160,6 +160,10 @@ func (f CallForm) HasSlot(slots ...string) bool {
 	})
 }
 
+// IsQuote reports whether the text after verbatim strings is only a quotation mark, which may also occur in them: it ends a string
+// if what follows does not belong to it.
+func IsQuote(closing string) bool { return closing == "'" || closing == `"` }
+
 // NestedAsJSON reports whether objects and arrays within arguments are written as JSON although the template has a way of its own.
 func (a *ArgumentForm) NestedAsJSON() bool {
 	return a.Tagged && (a.Values[ObjectValue].put != putValue || a.Values[ArrayValue].put != putValue)

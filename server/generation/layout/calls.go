@@ -28,7 +28,8 @@ type Way struct {
 	Open, Close string               // text before and after the value
 	Text        bool                 // a string, verbatim
 	Types       []string             // with Text: the other types of JSON of which the value may be
-	Words       []string             // with Text: the only strings allowed
+	Words       []string             // with Text: the only texts allowed
+	Python      bool                 // with Text: values of other types have Python's names
 	JSON        *constraint.Document // JSON or, with Text, the verbatim string
 	Names       []string             // or a value with a name, such as True
 	Notation    *chat.Notation       // of the value or, with Text, of objects and arrays in the text
@@ -214,7 +215,7 @@ func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 		}
 		return o.add(Node{Role: roleBetween, Tool: tool, Stops: []stopMark{{Mark: closing, Next: after}}})
 	}
-	n := Node{Tool: tool, Key: key, notation: w.Notation}
+	n := Node{Tool: tool, Key: key, notation: w.Notation, python: w.Python}
 	switch {
 	case w.JSON != nil:
 		role := roleValue
@@ -226,6 +227,7 @@ func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 		}
 		at := o.document(role, *w.JSON, close())
 		o.nodes[at].Tool, o.nodes[at].Key, o.nodes[at].notation, o.nodes[at].shape = tool, key, w.Notation, w.Shape
+		o.nodes[at].Types, o.nodes[at].python = w.Types, w.Python
 		return at
 	case w.Names != nil:
 		n.Role = roleName
@@ -242,8 +244,33 @@ func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 	default:
 		n.Role, n.Types, n.Free = roleText, w.Types, true
 		n.Stops = []stopMark{{Mark: closing, Next: next}}
+		if chat.IsQuote(closing) {
+			if stops := o.through(closing, next); stops != nil {
+				n.Stops = stops // a quote may be an apostrophe
+			}
+		}
 	}
 	return o.add(n)
+}
+
+// through returns stops of a mark together with the marks that may follow it at a node; nil if other text may follow.
+func (o *builder) through(mark string, at int) (stops []stopMark) {
+	if at == end {
+		return nil
+	}
+	for _, k := range o.ways(at) {
+		if k == end {
+			return nil
+		}
+		n := o.nodes[k]
+		if n.Free || n.MayEnd || n.document != nil || n.Fork != nil || len(n.Stops) == 0 {
+			return nil
+		}
+		for _, s := range n.Stops {
+			stops = append(stops, stopMark{Mark: mark + s.Mark, Next: s.Next})
+		}
+	}
+	return stops
 }
 
 // A reading converts arguments written one by one to JSON.
@@ -304,15 +331,12 @@ func (r *reading) leave() string {
 	case n.Role == roleNested:
 		return r.nested.End()
 	case n.Role == roleName:
-		if json := map[string]string{"True": "true", "False": "false", "None": "null"}[text]; json != "" {
-			return json
-		}
-		return text // as in JSON
+		return fromPython(text)
 	case n.Role == roleText && n.Types == nil:
 		return `"`
 	case n.Role == roleText:
-		if text == "None" && slices.Contains(n.Types, "null") {
-			return "null"
+		if value := fromPython(text); value != "" && slices.Contains(n.Types, jsonType(value)) && (n.python || text == "None") {
+			return value
 		}
 		if n.notation != nil {
 			if value, ok := nested.Parse(n.notation, text); ok && slices.Contains(n.Types, jsonType(value)) {
@@ -325,6 +349,11 @@ func (r *reading) leave() string {
 		return `"` + escaped(text) + `"`
 	}
 	return ""
+}
+
+// fromPython returns the JSON of a name of Python's, "" for other texts.
+func fromPython(name string) string {
+	return map[string]string{"True": "true", "False": "false", "None": "null"}[name]
 }
 
 // jsonType returns the type of a JSON value, "" if the text is none. A whole number is an integer.

@@ -45,6 +45,7 @@ type Node struct {
 	document *constraint.Document
 	notation *chat.Notation // of an argument's value
 	shape    *nested.Shape
+	python   bool // of a text: values of Types have Python's names
 }
 
 // A stopMark corresponds to a decoder.Stop.
