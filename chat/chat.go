@@ -167,6 +167,16 @@ func (t *Template) renderAs(in Input, form CallForm) (string, error) {
 				text, err = again, nil
 			}
 		}
+		if tools, ok := vars["tools"].(*jinja.List); ok && err != nil && len(in.Tools) > 0 {
+			for _, how := range []plainness{plain, plainest} {
+				simplify(tools, how)
+				t.supply(vars, in)
+				if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now}); err2 == nil {
+					text, err = again, nil
+					break
+				}
+			}
+		}
 		if err == nil {
 			return text, nil
 		}
