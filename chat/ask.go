@@ -289,6 +289,9 @@ func (a *asker) taggedArguments(body string, f *ArgumentForm) (middle, tail stri
 		return "", "", fmt.Errorf("what stands around arguments depends on how many there are")
 	}
 	f.Values[StringValue] = ValueForm{Open: open, Close: closing, Raw: true}
+	if f.Values[StringValue].Marked, err = a.marked(f); err != nil {
+		return "", "", err
+	}
 	f.Layout = Spaced
 	for _, v := range []struct {
 		of      ValueType
@@ -357,6 +360,40 @@ func (a *asker) value(f *ArgumentForm, of ValueType, example string) (ValueForm,
 		return number, nil
 	}
 	return asText, nil
+}
+
+// markedChars are characters that a template may write in another way than others.
+const markedChars = "<>&\"'\n\t\\{}[]"
+
+// marked determines whether strings with some characters are written between other texts.
+func (a *asker) marked(f *ArgumentForm) (*Marked, error) {
+	usual := f.Values[StringValue]
+	var m *Marked
+	for _, c := range markedChars {
+		text := askedText + string(c) + askedText
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			return nil, err
+		}
+		body, err := a.bodyOf(`{"` + askedKey + `":` + string(quoted) + `,"` + askedKey2 + `":"` + askedText2 + `"}`)
+		if err != nil {
+			return nil, err
+		}
+		_, rest, _ := strings.Cut(body, askedKey)
+		middle, _, _ := cutLast(rest, f.Between+f.Key+askedKey2+usual.Open+askedText2)
+		open, closing, ok := strings.Cut(middle, text)
+		closing = strings.ReplaceAll(closing, askedKey, SlotKey)
+		switch {
+		case !ok || open == usual.Open && closing == usual.Close:
+		case m == nil:
+			m = &Marked{Chars: string(c), Open: open, Close: closing}
+		case m.Open == open && m.Close == closing:
+			m.Chars += string(c)
+		default:
+			return nil, fmt.Errorf("texts are written in more than two ways")
+		}
+	}
+	return m, nil
 }
 
 // withoutEnd returns the text after a call without the end of the answer.

@@ -18,7 +18,6 @@ var notFound = map[string]string{
 	"microsoft-Phi-3.5-mini-instruct": "writes no calls",
 	"meetkai-functionary-medium-v3.2": "nothing stands before the name of a tool",
 	"muse-glimmer":                    "calls begin like any text",
-	"openbmb-MiniCPM5-1B":             "it writes other calls", // CDATA
 }
 
 // Every template of the bundle can be parsed, and either its call format is detected

@@ -92,7 +92,14 @@ type ValueForm struct {
 	Raw    bool      // a string without quotes and escapes
 	Python bool      // True, False, None
 	Nested *Notation // of an object or array; nil: JSON
+	Marked *Marked   // of a raw string: how some are written; nil: none
 	put    putting
+}
+
+// Marked is how verbatim strings are written that contain one of some characters, as in CDATA sections.
+type Marked struct {
+	Chars       string
+	Open, Close string // instead of those of other strings
 }
 
 // putting is how a value is passed to the template so that it is written in this form.
@@ -196,6 +203,9 @@ func (a *ArgumentForm) write(arguments json.RawMessage) (string, error) {
 	for _, key := range keys {
 		value, _ := dict.Get(key)
 		v := a.Values[typeOf(value)]
+		if text, ok := value.(string); ok && v.Marked != nil && strings.ContainsAny(text, v.Marked.Chars) {
+			v.Open, v.Close = v.Marked.Open, v.Marked.Close
+		}
 		parts = append(parts, a.Key+key+v.Open+a.spell(value)+strings.ReplaceAll(v.Close, SlotKey, key))
 	}
 	return strings.Join(parts, a.Between), nil

@@ -7,9 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/stencil-json/stencil/chat"
@@ -246,44 +244,11 @@ func (p *properties) ways(ctx context.Context, m *registry.Model, name string, o
 		out = append(out, *own)
 	}
 	if types["string"] && text.Raw {
-		w := layout.Way{Open: text.Open, Close: text.Close, Text: true}
-		for _, t := range jsonTypes[1:] {
-			if v := form.Values[t.of]; types[t.name] && v.Open == text.Open && v.Close == text.Close {
-				w.Types = append(w.Types, t.name)
-				delete(types, t.name)
-				if v.Nested != nil {
-					w.Notation = v.Nested
-				}
-			}
+		list, more, err := p.strings(ctx, m, src, name, types)
+		if err != nil {
+			return nil, false, err
 		}
-		delete(types, "string")
-		w.Python = form.Values[chat.BooleanValue].Python
-		w.Words, unchecked = p.words(src, w.Types, w.Python)
-		closing := strings.ReplaceAll(text.Close, chat.SlotKey, name)
-		ends := []string{closing}
-		if chat.IsQuote(closing) {
-			ends = []string{closing + form.Between, closing + m.CallForm.After}
-		}
-		if w.Words = slices.DeleteFunc(w.Words, func(word string) bool {
-			return slices.ContainsFunc(ends, func(end string) bool { return end != "" && strings.Contains(word, end) })
-		}); len(w.Words) == 0 {
-			w.Words = nil
-		}
-		if slices.Contains(w.Words, "") { // no mark is empty
-			choice, err := m.Grammars.Choice(ctx, w.Words)
-			if err != nil {
-				return nil, false, err
-			}
-			document := choice.Document()
-			w.Words, w.JSON = nil, &document
-		}
-		if w.Words == nil && w.JSON == nil && w.Types == nil {
-			if w.JSON, unchecked, err = p.text(ctx, m, src, ends); err != nil {
-				return nil, false, err
-			}
-		}
-		unchecked = unchecked || w.Types != nil && len(types) == 0 && w.Words == nil && w.JSON == nil && string(src) != "{}"
-		out = append(out, w)
+		out, unchecked = append(out, list...), more
 	}
 	type group struct{ open, close string }
 	groups := map[group][]string{}
@@ -375,121 +340,6 @@ func merged(list []layout.Way) (out []layout.Way) {
 		}
 	}
 	return out
-}
-
-// text returns the constraint of a verbatim string of a schema that has no enum, nil if there is none: from an anchored pattern
-// or, without one, the length, and without the texts that end it. more reports whether there are keywords that are checked afterwards.
-func (p *properties) text(ctx context.Context, m *registry.Model, src json.RawMessage, ends []string) (d *constraint.Document, more bool, err error) {
-	var s struct {
-		Pattern              *string
-		MinLength, MaxLength *int
-	}
-	_, more = p.words(src, nil, false)
-	if !more || json.Unmarshal(p.refer(src), &s) != nil {
-		return nil, more, nil
-	}
-	pattern := ""
-	switch {
-	case s.Pattern != nil:
-		if pattern = anchored(*s.Pattern); pattern == "" {
-			return nil, true, nil
-		}
-	case s.MinLength == nil && s.MaxLength == nil:
-		return nil, true, nil
-	default:
-		least, most := 0, ""
-		if s.MinLength != nil {
-			least = max(0, *s.MinLength)
-		}
-		if s.MaxLength != nil {
-			most = strconv.Itoa(max(0, *s.MaxLength))
-		}
-		pattern = fmt.Sprintf(`[\s\S]{%d,%s}`, least, most)
-	}
-	for _, end := range ends {
-		if end != "" {
-			pattern = `(?![\s\S]*` + regexp.QuoteMeta(end) + `)` + pattern
-		}
-	}
-	compiled, err := m.Grammars.Regex(ctx, pattern)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, true, err
-		}
-		return nil, true, nil // the validator knows further syntax
-	}
-	document := compiled.Document()
-	return &document, true, nil
-}
-
-// anchored returns the inside of a pattern from ^ to $, "" if it isn't one.
-func anchored(pattern string) string {
-	inside, begins := strings.CutPrefix(pattern, "^")
-	inside, ends := strings.CutSuffix(inside, "$")
-	if !begins || !ends || strings.HasSuffix(inside, `\`) {
-		return ""
-	}
-	return "(?:" + inside + ")"
-}
-
-// words returns the values that a schema enumerates as they are written as texts, nil if it doesn't; more reports whether it has
-// keywords that are checked afterwards. Values may be strings and of the other types, whose names may be Python's.
-func (p *properties) words(src json.RawMessage, others []string, python bool) (words []string, more bool) {
-	var s map[string]json.RawMessage
-	if p.steps++; p.steps > mostSteps || json.Unmarshal(p.refer(src), &s) != nil {
-		return nil, false
-	}
-	for _, keyword := range []string{"anyOf", "oneOf"} { // of constants, as some libraries write enums
-		var list []json.RawMessage
-		if json.Unmarshal(s[keyword], &list) != nil || len(list) == 0 {
-			continue
-		}
-		for _, one := range list {
-			some, _ := p.words(one, others, python)
-			types := p.types(one)
-			if some == nil && len(types) == 1 && types["null"] && slices.Contains(others, "null") {
-				some = []string{named(json.RawMessage("null"), python)}
-			}
-			if some == nil && (types["string"] || slices.ContainsFunc(others, func(name string) bool { return types[name] })) {
-				return nil, true
-			}
-			words = append(words, some...)
-		}
-		return words, true
-	}
-	var list []json.RawMessage
-	if data, ok := s["const"]; ok {
-		list = []json.RawMessage{data}
-	} else if json.Unmarshal(s["enum"], &list) != nil {
-		list = nil
-	}
-	for _, x := range list {
-		var value any
-		if json.Unmarshal(x, &value) != nil {
-			return nil, true
-		}
-		switch name := layout.TypeName(value); {
-		case name == "string":
-			words = append(words, value.(string))
-		case !slices.Contains(others, name) && !(name == "number" && slices.Contains(others, "integer")):
-		case name == "object" || name == "array":
-			return nil, true // in which layout isn't known
-		default:
-			words = append(words, named(bytes.TrimSpace(x), python))
-		}
-	}
-	for _, keyword := range []string{"pattern", "format", "minLength", "maxLength", "anyOf", "oneOf", "allOf", "not", "if"} {
-		more = more || s[keyword] != nil
-	}
-	return words, more
-}
-
-// named returns the text of a value that is no string.
-func named(value json.RawMessage, python bool) string {
-	if name := map[string]string{"true": "True", "false": "False", "null": "None"}[string(value)]; python && name != "" {
-		return name
-	}
-	return string(value)
 }
 
 // booleans returns the names of the booleans that a schema allows.

@@ -208,27 +208,32 @@ func (o *builder) ways(at int) []int {
 // value appends a value of an argument and the text after it.
 func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 	closing := strings.ReplaceAll(w.Close, chat.SlotKey, key)
-	after := next
+	stops := []stopMark{{Mark: closing, Next: next}}
+	if w.Text && chat.IsQuote(closing) {
+		if list := o.through(closing, next); list != nil {
+			stops = list // a quote may be an apostrophe
+		}
+	}
+	n := Node{Tool: tool, Key: key, Types: w.Types, notation: w.Notation, shape: w.Shape, python: w.Python}
+	// close appends the text after the value.
 	close := func() int {
 		if closing == "" {
-			return after
+			return next
 		}
-		return o.add(Node{Role: roleBetween, Tool: tool, Stops: []stopMark{{Mark: closing, Next: after}}})
+		of := n
+		return o.add(Node{Role: roleBetween, Tool: tool, Stops: stops, ends: &of})
 	}
-	n := Node{Tool: tool, Key: key, notation: w.Notation, python: w.Python}
 	switch {
 	case w.JSON != nil:
-		role := roleValue
+		n.Role = roleValue
 		switch {
 		case w.Text:
-			role = roleText
+			n.Role = roleText
 		case w.Notation != nil:
-			role = roleNested
+			n.Role = roleNested
 		}
-		at := o.document(role, *w.JSON, close())
-		o.nodes[at].Tool, o.nodes[at].Key, o.nodes[at].notation, o.nodes[at].shape = tool, key, w.Notation, w.Shape
-		o.nodes[at].Types, o.nodes[at].python = w.Types, w.Python
-		return at
+		n.Next = close()
+		n.Doc, n.document = w.JSON.Key, w.JSON
 	case w.Names != nil:
 		n.Role = roleName
 		to := close()
@@ -236,19 +241,13 @@ func (p *Plan) value(o *builder, tool int, key string, w Way, next int) int {
 			n.Stops = append(n.Stops, stopMark{Mark: name, Next: to})
 		}
 	case w.Words != nil:
-		n.Role, n.Types = roleText, w.Types
+		n.Role = roleText
 		to := close()
 		for _, word := range w.Words {
 			n.Stops = append(n.Stops, stopMark{Mark: word, Next: to})
 		}
 	default:
-		n.Role, n.Types, n.Free = roleText, w.Types, true
-		n.Stops = []stopMark{{Mark: closing, Next: next}}
-		if chat.IsQuote(closing) {
-			if stops := o.through(closing, next); stops != nil {
-				n.Stops = stops // a quote may be an apostrophe
-			}
-		}
+		n.Role, n.Free, n.Stops = roleText, true, stops
 	}
 	return o.add(n)
 }
@@ -285,7 +284,11 @@ type reading struct {
 
 // enter begins a part of a call and returns its JSON so far.
 func (r *reading) enter(n *Node) string {
+	before := r.node
 	out := r.leave()
+	if n.ends != nil && (before == nil || before.Key != n.ends.Key) {
+		out += r.enter(n.ends) + r.leave() // a value without text, which is no part
+	}
 	switch n.Role {
 	case roleValue, roleName, roleText, roleNested:
 		before := ", "

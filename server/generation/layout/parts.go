@@ -45,7 +45,8 @@ type Node struct {
 	document *constraint.Document
 	notation *chat.Notation // of an argument's value
 	shape    *nested.Shape
-	python   bool // of a text: values of Types have Python's names
+	ends     *Node // of the text after a value: the value
+	python   bool  // of a text: values of Types have Python's names
 }
 
 // A stopMark corresponds to a decoder.Stop.
