@@ -97,7 +97,8 @@ const architecture = `
 	server/problem, constraint, decoder/walk < server/registry;
 	server/wire, agent/signals, chat, schema, gbnf, decoder/sampling, convert/typescript < server/request;
 	server/problem, server/exposition, agent/signals, agent/outcomes < server/generation/assess;
-	agent/signals, constraint, chat, server/wire < server/generation/layout;
+	chat, regular, schema/jsondoc, schema/number < server/generation/nested;
+	agent/signals, constraint, chat, server/wire, server/generation/nested < server/generation/layout;
 	server/registry, server/request, server/generation/layout < server/generation/arguments;
 	server/generation/arguments, server/generation/assess < server/generation < server/generation/upstream;
 	server/registry < server/vectors, server/decisions;
@@ -147,7 +148,7 @@ const architecture = `
 // import in addition to the package's own permissions. It is not transitive.
 const testImports = `
 	internal/shared
-	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, cmd/stencil;
+	< vocab, regular, validator, schema/number, gbnf, repair, agent, chat, backend/llama, bench, bench/drawn, server, server/generation/nested, cmd/stencil;
 	internal/realmodels < chat, models, backend/llama, server, server/clients, docs;
 	internal/packages < docs, server/clients, schemafrom, cmd/stencil/binary;
 	internal/mutants < backend/llama, cmd/stencil;
@@ -167,6 +168,7 @@ const testImports = `
 	backend/llama < bench, server, server/clients, models/train;
 
 	decoder/walk < gbnf, schema;
+	decoder, decoder/walk, gbnf < server/generation/nested;
 	decoder/walk, schema < schemafrom;
 	bench < constraint;
 	schema, gbnf < engine;

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stencil-json/stencil/backend/scripted"
 	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/internal/shared"
 )
 
 // nestedSchema is the schema of arguments in which everything is nested. It names members in the order of their names.
@@ -23,16 +24,25 @@ const nestedSchema = `{"type": "object", "$defs": {"node": {"type": "object", "p
 // TestNestedNotations checks, with a model that writes at random, that calls in a family's own notation are valid and are the text that
 // the template writes of them in the next turn, with every budget.
 func TestNestedNotations(t *testing.T) {
-	for template, control := range map[string][]string{
+	control := map[string][]string{
 		"google-gemma-4-31B-it": {"<|tool_call>", "<tool_call|>", `<|"|>`},
 		"MiniMax-M3":            {"]<]minimax[>[", "</mm:think>"},
 		"ByteDance-Seed-OSS":    {"<seed:tool_call>", "</seed:tool_call>"},
 		"LFM2.5-8B-A1B":         {"<|tool_call_start|>", "<|tool_call_end|>"},
-		"openbmb-MiniCPM5-1B":   nil,
-	} {
-		v := bundled(t, template, control...)
-		prompts := chat.NewPrompts(v)
-		form, _ := prompts.CallForm()
+	}
+	tried := map[string]bool{}
+	for template, source := range shared.Templates(t) {
+		tmpl, err := chat.New(source, chat.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		form, known := tmpl.CallForm()
+		if like, err := json.Marshal(form.Arguments); err != nil || !known || !form.Arguments.Tagged || tried[string(like)] {
+			continue
+		} else {
+			tried[string(like)] = true
+		}
+		v := templated(t, source, control[template]...)
 		last := ""
 		random := scripted.Random(7)
 		url := serve(t, v, func(history []int32, logits []float32) {
@@ -42,7 +52,7 @@ func TestNestedNotations(t *testing.T) {
 		refused, closed, done := 0, 0, 0
 		for i := range 60 {
 			_, _, got := post(t, url+"/v1/chat/completions", fmt.Sprintf(`{"messages": [{"role": "user", "content": "%d"}], "seed": %d, "max_tokens": %d, "tool_choice": "required", "parallel_tool_calls": false, "tool_forms": "own",
-				"tools": [{"type": "function", "function": {"name": "note", "description": "d", "parameters": %s}}]}`, i, i, 20+7*i, nestedSchema))
+				"tools": [{"type": "function", "function": {"name": "note", "description": "d", "parameters": %s}}]}`, i, i, 20+10*i, nestedSchema))
 			if at(got, "error", "code") != nil {
 				refused++
 				continue
@@ -68,7 +78,7 @@ func TestNestedNotations(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d calls, %d closed by their budget, %d refused", template, done, closed, refused)
-		if done < 40 || closed == 0 {
+		if done < 20 || closed == 0 {
 			t.Errorf("%s: %d calls, %d of them closed", template, done, closed)
 		}
 	}
