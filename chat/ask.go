@@ -42,6 +42,7 @@ type asker struct {
 	turn   string // text before an answer that begins with a call
 	end    string // text after an answer
 	frames string // an answer with reasoning and the text around it
+	answer string // text between turn and an answer
 	tools  []json.RawMessage
 }
 
@@ -145,6 +146,9 @@ func (a *asker) frame(call string) error {
 	switch {
 	case strings.HasPrefix(call, begun):
 		a.turn = begun
+		if rest, ok := strings.CutPrefix(before, begun); ok {
+			a.answer = rest
+		}
 	case strings.HasPrefix(call, before):
 		a.turn = before
 	default:
@@ -509,6 +513,9 @@ func (a *asker) place(f *CallForm) error {
 	before := f.Lead
 	mark := strings.TrimLeft(before, " \n")
 	f.Lead = before[:len(before)-len(mark)]
+	if len(mark) < 4 && a.address(f, before) {
+		return nil
+	}
 	if mark == "" {
 		return fmt.Errorf("nothing stands before the name of a tool")
 	}
@@ -545,6 +552,21 @@ func (a *asker) place(f *CallForm) error {
 		return fmt.Errorf("calls begin with another text each time")
 	}
 	return nil
+}
+
+// address reports whether calls and answers begin alike, with whom they address, and then fills in the form; before is the text before
+// the first name.
+func (a *asker) address(f *CallForm, before string) bool {
+	if a.answer == "" || f.Next == "" || !strings.HasPrefix(a.answer, before) {
+		return false
+	}
+	mark := f.Next[len(f.Next)-commonSuffix(a.turn+before, f.Next):]
+	if at := strings.IndexByte(mark, '<'); at > 0 && strings.HasSuffix(f.Next[:len(f.Next)-len(mark)+at], ">") {
+		mark = mark[at:]
+	}
+	f.Answer, f.Call, f.Lead = a.answer, before, ""
+	f.Triggers = []Trigger{{Mark: mark}}
+	return mark != ""
 }
 
 // pythonTag begins Llama's calls after text.
@@ -633,6 +655,9 @@ func (f *CallForm) familyName() string {
 		}
 	}
 	name := nameOf(f.Triggers[0].Mark)
+	if f.Answer != "" {
+		name = "addressed"
+	}
 	if f.Arguments.Tagged {
 		return name + "-tagged"
 	}
@@ -762,6 +787,7 @@ func (a *asker) thoughtsBefore(m Message) (ThoughtForm, bool) {
 	}
 	f.Open = open[from:]
 	f.Gap = closing[len(f.Close):]
+	a.addressed(&f)
 	if len(m.ToolCalls) > 0 {
 		f.Gap = f.Gap[:len(f.Gap)-len(strings.TrimLeft(f.Gap, " \n"))]
 	}
@@ -772,6 +798,21 @@ func (a *asker) thoughtsBefore(m Message) (ThoughtForm, bool) {
 		}
 	}
 	return f, true
+}
+
+// addressed removes from a form what the prompt has written before reasoning, as it has before any answer, and adds it to the mark
+// after it.
+func (a *asker) addressed(f *ThoughtForm) {
+	prompt, err := a.t.render(Input{Messages: []Message{{Role: "user", Content: askedUser}}, Tools: a.tools, AddGenerationPrompt: true})
+	if err != nil {
+		return
+	}
+	for n := min(len(f.Open)-1, len(prompt)); n > 0; n-- {
+		if begun := f.Open[:n]; strings.HasPrefix(f.Gap, begun) && strings.HasSuffix(prompt, begun) {
+			f.Open, f.Close, f.Gap = f.Open[n:], f.Close+begun, ""
+			return
+		}
+	}
 }
 
 // isCommon reports whether a text that may be a mark of reasoning occurs around other

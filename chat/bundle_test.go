@@ -16,8 +16,6 @@ var notFound = map[string]string{
 	"google-gemma-2-2b-it":            "writes no calls",
 	"llama-cpp-rwkv-world":            "writes no calls",
 	"microsoft-Phi-3.5-mini-instruct": "writes no calls",
-	"meetkai-functionary-medium-v3.2": "nothing stands before the name of a tool",
-	"muse-glimmer":                    "calls begin like any text",
 }
 
 // Every template of the bundle can be parsed, and either its call format is detected

@@ -25,7 +25,10 @@ type CallForm struct {
 	After     string // ends a call
 	Next      string // text before the name of each further call; "": one call only
 	Close     string // ends the last call
-	IDs       int    // number of letters and digits in the ID of a call; 0: any text
+	// Answer is the text before an answer and Call the one before the name of a first call, if the prompt leaves it to the model whom
+	// it addresses: the user or a tool. Elsewhere both are empty.
+	Answer, Call string
+	IDs          int // number of letters and digits in the ID of a call; 0: any text
 }
 
 // A Trigger is the text before a tool call in free text.

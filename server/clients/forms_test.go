@@ -106,6 +106,10 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 			before = *thoughts.CallGap
 		}
 		thoughtful, document := thinking+before+text, thinking+thoughts.Gap+`{"age": 5, "name": "Ann"}`
+		if form.Answer != "" { // calls, answers and thoughts each begin with whom they address
+			text = form.Call + strings.TrimPrefix(text, form.Triggers[0].Mark)
+			thoughtful, document = thinking+thoughts.Gap+text, thinking+thoughts.Gap+form.Answer+`{"age": 5, "name": "Ann"}`
+		}
 		if begun {
 			text = thoughtful
 		}
@@ -137,7 +141,7 @@ func TestToolCallsOfEveryTemplate(t *testing.T) {
 		})
 	}
 	t.Logf("%d templates, %d forms", tried, len(forms))
-	if tried < 55 || len(forms) < 20 {
+	if tried < 65 || len(forms) < 44 {
 		t.Errorf("%d templates with %d forms were tried", tried, len(forms))
 	}
 }

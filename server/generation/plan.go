@@ -57,6 +57,9 @@ func (g *Generation) compose(ctx context.Context) error {
 	if err := g.planSignals(ctx, &p); err != nil {
 		return err
 	}
+	if !isChat {
+		p.Calls.Answer = "" // only in a conversation is somebody addressed
+	}
 	if !isChat && p.Thought.Name == chat.Harmony {
 		p.Thought = chat.UsualThoughts // only conversations have channels
 	}
@@ -83,6 +86,9 @@ func (g *Generation) compose(ctx context.Context) error {
 	}
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
+		if q.ToolLeast != nil && !p.Gated() {
+			q.Warnings = append(q.Warnings, "tool_confidence has no effect: the model begins calls and answers with whom they address")
+		}
 		if q.ToolLeast != nil {
 			g.Job.Gate = g.Layout.Gate(m.Sequences, m.Text.Vocab(), &p, float64(*q.ToolLeast))
 		}

@@ -127,6 +127,9 @@ func begunAs(m *registry.Model, q *request.Request) string {
 	if q.Begun != "" && m.ThoughtForm.Name == chat.Harmony {
 		return layout.HarmonyFinal + q.Begun
 	}
+	if q.Begun != "" && m.CallForm.Answer != "" {
+		return m.CallForm.Answer + q.Begun
+	}
 	return q.Begun
 }
 

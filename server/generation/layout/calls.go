@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -334,7 +335,7 @@ func (r *reading) leave() string {
 	case n.Role == roleNested:
 		return r.nested.End()
 	case n.Role == roleName:
-		return fromPython(text)
+		return cmp.Or(fromPython(text), text) // as in JSON
 	case n.Role == roleText && n.Types == nil:
 		return `"`
 	case n.Role == roleText:

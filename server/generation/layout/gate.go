@@ -22,7 +22,7 @@ import (
 // least. It is nil if an answer is a call in any case, or is constrained otherwise. What is kept from beginning with a
 // call explains it, and shows it in a Markdown block, so that calls in other forms stay text there.
 func (l *Layout) Gate(all *constraint.Sequences, v *vocab.Vocab, p *Plan, least float64) *engine.Gate {
-	if p.Must || p.constrained() || len(p.Tools) == 0 || !l.HasFree() {
+	if !p.Gated() || p.Must || p.constrained() || len(p.Tools) == 0 || !l.HasFree() {
 		return nil
 	}
 	g := &engine.Gate{Least: least, At: l.unanswered, Tokens: p.beginnings(v)}
@@ -31,6 +31,10 @@ func (l *Layout) Gate(all *constraint.Sequences, v *vocab.Vocab, p *Plan, least 
 	}
 	return g
 }
+
+// Gated reports whether the place where an answer begins is known, so that a gate can look there for calls: not if the model first
+// writes whom it addresses.
+func (p *Plan) Gated() bool { return p.Calls.Answer == "" }
 
 // beginnings is the key under which the tokens that may begin a call are kept: the marks of calls and of reasoning.
 type beginnings struct{ marks, reasoning string }

@@ -79,7 +79,7 @@ const (
 // HasParts reports whether a text of the plan needs a layout. Text that is only free text, or only a document, needs
 // none.
 func (p *Plan) HasParts() bool {
-	return p.Thought.Name == chat.Harmony || p.Signals != nil || p.Tools != nil || p.Tags != nil || p.Begun ||
+	return p.Thought.Name == chat.Harmony || p.Calls.Answer != "" || p.Signals != nil || p.Tools != nil || p.Tags != nil || p.Begun ||
 		p.Think == ThinkCertainly || p.Think == ThinkPerhaps && p.Answer == nil
 }
 
@@ -116,6 +116,9 @@ func (p *Plan) build() (*builder, int) {
 	p.recasts, p.names = false, 0
 	if p.Thought.Name == chat.Harmony {
 		return o, p.channels(o)
+	}
+	if p.Calls.Answer != "" {
+		return o, p.addressed(o)
 	}
 	if blank, _ := p.gap(); p.Thought.CallGap != nil && (p.Think == ThinkCertainly || p.Begun) {
 		if lead, ok := strings.CutPrefix(*p.Thought.CallGap, blank); ok {
@@ -308,6 +311,47 @@ func (p *Plan) moreMessages(o *builder, plain, before int) int {
 		messages = append(messages, stopMark{Mark: mark, Next: rest})
 	}
 	return o.fixed(harmonyEnd, true, o.fixed(harmonyStart, true, o.add(Node{Stops: messages, MayEnd: true})))
+}
+
+// addressed appends a text that begins with whom it addresses: the user, a tool or, for reasoning, the model itself.
+func (p *Plan) addressed(o *builder) int {
+	var ways []int
+	if len(p.Tools) > 0 {
+		ways = append(ways, o.ways(o.fixed(p.Calls.Call, false, p.calls(o, "")))...)
+	}
+	switch {
+	case p.Must:
+	case p.Answer != nil:
+		ways = append(ways, o.fixed(p.Calls.Answer, false, o.document(RoleContent, *p.Answer, p.after(o, p.Signals))))
+	case p.Tags != nil:
+		ways = append(ways, o.fixed(p.Calls.Answer, false, p.Tags.appendTo(o, p.fences(o))))
+	default:
+		stops := p.fences(o)
+		if len(p.Tools) > 0 {
+			stops = append(stops, stopMark{Mark: p.Calls.Next, Next: p.calls(o, "")})
+			if p.Foreign {
+				stops = append(stops, p.foreign(o)...)
+			}
+		}
+		ways = append(ways, o.fixed(p.Calls.Answer, false, o.free(RoleContent, true, stops...)))
+	}
+	next := ways[0]
+	if len(ways) > 1 {
+		next = o.add(Node{Fork: ways})
+	}
+	if p.Think == ThinkNot && !p.Begun {
+		return next
+	}
+	thoughts := o.free(RoleReasoning, !p.constrained(), p.enough(stopMark{Mark: p.Thought.Close, Next: o.fixed(p.Thought.Gap, false, next)})...)
+	o.nodes[thoughts].Budget = p.Budget
+	switch at := o.fixed(p.Thought.Open+p.Thought.Lead, false, thoughts); {
+	case p.Begun:
+		return thoughts
+	case p.Think == ThinkCertainly || p.constrained():
+		return at
+	default:
+		return o.add(Node{Fork: append(ways, at)})
+	}
 }
 
 // opening returns the text of a first call up to the name of the tool.
