@@ -19,6 +19,7 @@ var oddParameters = map[string]string{
 	"empty properties":  `{"type": "object", "properties": {}}`,
 	"list of types":     `{"type": "object", "properties": {"a": {"type": ["string", "null"], "description": "d"}, "b": {"type": ["object", "array"]}}}`,
 	"anyOf":             `{"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "b": {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object", "properties": {"x": {}}}]}}}`,
+	"null and others":   `{"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "any"}}}`,
 	"anything":          `{"type": "object", "properties": {"a": {}, "b": true}}`,
 	"enum":              `{"type": "object", "properties": {"a": {"enum": ["x", 1, null, true, {"y": []}]}, "b": {"const": 5}}, "required": ["a"]}`,
 	"reference":         `{"$defs": {"n": {"type": "object", "properties": {"c": {"$ref": "#/$defs/n"}}}}, "type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}}`,

@@ -91,7 +91,10 @@ func (how plainness) schema(v any, depth int) *jinja.Dict {
 				out.Set("description", text)
 			}
 			out.Set("type", typeName(d, depth))
-		} else {
+		}
+		switch member(out, "type") {
+		case "integer", "number", "boolean", "object", "array":
+		default:
 			out.Set("type", "string")
 		}
 		d = out

@@ -55,9 +55,7 @@ func TestBundledForms(t *testing.T) {
 			prompt, err := tmpl.Render(chat.Input{Tools: listOf(t, bundledTools), AddGenerationPrompt: true, Messages: []chat.Message{{Role: "user", Content: "q"}}, Extra: variables})
 			return strings.HasSuffix(strings.TrimSpace(prompt), thought.Open), err
 		}
-		if _, err := begun(nil); err != nil && strings.Contains(err.Error(), "macros call each other") {
-			continue // a macro that recurses without end on null parameters
-		} else if err != nil {
+		if _, err := begun(nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -66,6 +64,12 @@ func TestBundledForms(t *testing.T) {
 			for i, calls := range bundledCalls {
 				if len(calls) > 1 && form.Next == "" {
 					continue
+				}
+				if n := form.Arguments.Values[chat.ArrayValue].Nested; n != nil && n.OmitsNull {
+					calls = slices.Clone(calls)
+					for k := range calls { // items without text are strings there
+						calls[k].Arguments = []byte(strings.NewReplacer(", {}]", "]", ", null]", "]").Replace(string(calls[k].Arguments)))
+					}
 				}
 				text, err := form.Write(calls)
 				if err != nil {
@@ -78,6 +82,9 @@ func TestBundledForms(t *testing.T) {
 					reply, variables := text, map[string]any(nil)
 					if choice == "required" {
 						reply, variables = form.Lead+text, map[string]any{"enable_thinking": false}
+					}
+					if form.Answer != "" {
+						reply = form.Call + strings.TrimPrefix(text, form.Triggers[0].Mark)
 					}
 					if thinks, _ := begun(variables); thinks {
 						gap := thought.Gap[:len(thought.Gap)-len(strings.TrimLeft(thought.Gap, " \n"))]

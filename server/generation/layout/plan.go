@@ -339,7 +339,7 @@ func (p *Plan) addressed(o *builder) int {
 	if len(ways) > 1 {
 		next = o.add(Node{Fork: ways})
 	}
-	if p.Think == ThinkNot && !p.Begun {
+	if !p.Begun && (p.Think == ThinkNot || p.Think == ThinkPerhaps && p.constrained()) {
 		return next
 	}
 	thoughts := o.free(RoleReasoning, !p.constrained(), p.enough(stopMark{Mark: p.Thought.Close, Next: o.fixed(p.Thought.Gap, false, next)})...)
@@ -347,7 +347,7 @@ func (p *Plan) addressed(o *builder) int {
 	switch at := o.fixed(p.Thought.Open+p.Thought.Lead, false, thoughts); {
 	case p.Begun:
 		return thoughts
-	case p.Think == ThinkCertainly || p.constrained():
+	case p.Think == ThinkCertainly:
 		return at
 	default:
 		return o.add(Node{Fork: append(ways, at)})
