@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -40,6 +41,12 @@ func startLlamaWith(t *testing.T, opt models.RandomOptions, cfg engine.Config, w
 	if err := models.WriteRandom(path, opt); err != nil {
 		t.Fatal(err)
 	}
+	return startFile(t, path, cfg, with)
+}
+
+// startFile is startLlamaWith of a model's file.
+func startFile(t *testing.T, path string, cfg engine.Config, with Config) (*engine.Engine, string, *Server) {
+	t.Helper()
 	model, err := llama.Load(t.Context(), path, llama.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -150,8 +157,15 @@ func TestLlamaHangUp(t *testing.T) {
 	}
 }
 
-// TestNeighboursLlama is TestNeighbours on llama.cpp.
+// TestNeighboursLlama is TestNeighbours on llama.cpp, with random weights or the model file in STENCIL_NEIGHBOURS_MODEL.
 func TestNeighboursLlama(t *testing.T) {
-	_, url, srv := startLlamaWith(t, models.RandomOptions{}, engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 4096}}, Config{Access: neighbourKeys, MemoryLimit: neighbourMemory})
+	cfg := engine.Config{Parallel: 4, Context: backend.ContextParams{Size: 4096}}
+	with := Config{Access: neighbourKeys, MemoryLimit: neighbourMemory}
+	if path := os.Getenv("STENCIL_NEIGHBOURS_MODEL"); path != "" {
+		_, url, srv := startFile(t, path, cfg, with)
+		testNeighbours(t, srv, url)
+		return
+	}
+	_, url, srv := startLlamaWith(t, models.RandomOptions{}, cfg, with)
 	testNeighbours(t, srv, url)
 }
