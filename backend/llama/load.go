@@ -20,6 +20,7 @@ import (
 	"unsafe"
 
 	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/backend/llama/internal/capi"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -170,6 +171,21 @@ func stencilProgress(done C.float, handle C.uintptr_t) C.bool {
 	return C.bool(l.ctx.Err() == nil)
 }
 
+// avoidsAMX reports whether weights must not be packed as the CPU's kernels for AMX want them. Only packing as a whole
+// can be turned off.
+//
+// Latent attention (MLA) has a matrix for each head: llama.cpp 0.5.0 packs only the first, and aborts because the
+// products have an operand that isn't contiguous. The sources of the module, linked into the program, unpack the wrong
+// half of two tiles of Q4_0 and Q4_1 where a batch has 32 tokens or more.
+func avoidsAMX(f *file, features string, linked bool) bool {
+	if !slices.Contains(strings.Fields(features), "AMX_INT8") {
+		return false
+	}
+	return f.has("attention.key_length_mla") || linked && slices.ContainsFunc(f.header.Tensors, func(t vocab.TensorInfo) bool {
+		return t.Type.String() == "Q4_0" || t.Type.String() == "Q4_1"
+	})
+}
+
 // mostPlacements exceeds the number of tensors of any model that are worth placing.
 const mostPlacements = 4096
 
@@ -190,7 +206,7 @@ func (m *model) load(ctx context.Context, path string) error {
 	p.use_mmap = C.bool(!m.opt.NoMMap)
 	p.use_mlock = C.bool(m.opt.Lock)
 	p.check_tensors = C.bool(m.opt.CheckTensors)
-	p.no_extra = C.bool(m.opt.noCopies)
+	p.no_extra = C.bool(m.opt.noCopies || avoidsAMX(m.file, CPUFeatures(), capi.Static()))
 	p.split_mode = -1
 	if n := len(m.opt.Devices); n > 0 {
 		names := cStrings(m.opt.Devices)

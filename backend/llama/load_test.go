@@ -536,6 +536,33 @@ func TestLoadBackends(t *testing.T) {
 	}
 }
 
+// TestAvoidsAMX looks at the decision; CPUs with AMX are rare, and there TestFamilies aborts without it.
+func TestAvoidsAMX(t *testing.T) {
+	const with, without = "SSE3 AVX512_VNNI AMX_INT8 REPACK", "SSE3 AVX512_VNNI REPACK"
+	for _, c := range []struct {
+		opt      models.RandomOptions
+		features string
+		linked   bool
+		want     bool
+	}{
+		{models.RandomOptions{Arch: "deepseek2"}, with, false, true},
+		{models.RandomOptions{Arch: "deepseek2"}, without, false, false},
+		{models.RandomOptions{Arch: "deepseek2"}, "", false, false},
+		{models.RandomOptions{Type: models.Q4_0}, with, true, true},
+		{models.RandomOptions{Type: models.Q4_0}, with, false, false},
+		{models.RandomOptions{Type: models.Q4_0}, without, true, false},
+		{models.RandomOptions{Type: models.Q8_0}, with, true, false},
+	} {
+		f, err := openFile(randomModel(t, c.opt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := avoidsAMX(f, c.features, c.linked); got != c.want {
+			t.Errorf("%s %s on a CPU with %q, linked %t: %t, want %t", c.opt.Arch, c.opt.Type, c.features, c.linked, got, c.want)
+		}
+	}
+}
+
 func mustGetwd(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
