@@ -78,6 +78,11 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	}
 	in := &charged{body: http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit), memory: &s.memory, client: wire.ClientOf(r),
 		interrupt: func() { _ = control.SetReadDeadline(time.Now()) }}
+	if r.ContentLength < 0 || r.ContentLength >= pacedBody {
+		e := s.turns.receive(in.client)
+		defer e.leave()
+		in.ctx = meter.WithPace(r.Context(), e)
+	}
 	wire.NoteOf(r.Context()).AtEnd(in.release)
 	body, err := io.ReadAll(in)
 	if done := in.complete(); done != nil {

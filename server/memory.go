@@ -1,11 +1,13 @@
 package server
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/stencil-json/stencil/meter"
 	"github.com/stencil-json/stencil/server/problem"
 )
 
@@ -128,21 +130,36 @@ type charged struct {
 	body      io.Reader
 	memory    *memory
 	client    string
-	interrupt func() // ends a read that waits for the client
+	interrupt func()          // ends a read that waits for the client
+	ctx       context.Context // with the pace of a large body; nil: it keeps to none
 
-	cost            int64 // of what has been read
-	quoted, escaped bool  // it ends within a string, after a backslash
-	taken           int64 // under the memory's lock
-	brokenOff       bool  // likewise
+	worked          time.Duration // since the last rest
+	cost            int64         // of what has been read
+	quoted, escaped bool          // it ends within a string, after a backslash
+	taken           int64         // under the memory's lock
+	brokenOff       bool          // likewise
 }
 
 // bodyStep is the granularity of reservations. A small body takes one step.
 const bodyStep = 4 << 10
 
+const (
+	// pacedBody is the size from which on reading a body keeps to the client's part of the cores.
+	pacedBody = 256 << 10
+	// workPerByte is roughly what receiving a byte takes beyond counting it: system calls, copies and garbage.
+	workPerByte    = time.Nanosecond
+	workBeforeRest = time.Millisecond
+)
+
 // Read implements io.Reader. It fails with errNoMemory if the limit is reached.
 func (c *charged) Read(p []byte) (int, error) {
 	n, err := c.body.Read(p[:min(len(p), 64<<10)])
+	begun := time.Now()
 	c.count(p[:n])
+	if c.worked += time.Since(begun) + time.Duration(n)*workPerByte; c.worked >= workBeforeRest {
+		meter.Rest(c.ctx, c.worked)
+		c.worked = 0
+	}
 	if err := c.memory.take(c, (c.cost+bodyStep-1)/bodyStep*bodyStep); err != nil {
 		return 0, err
 	}
@@ -151,28 +168,33 @@ func (c *charged) Read(p []byte) (int, error) {
 
 // count adds the cost of a part of the body. Strings count too: the arguments of calls are JSON in strings.
 func (c *charged) count(part []byte) {
-	c.cost += bodyCost * int64(len(part))
+	cost, quoted, escaped := bodyCost*int64(len(part)), c.quoted, c.escaped
 	for _, b := range part {
 		switch {
-		case c.escaped:
-			c.escaped = false
+		case escaped:
+			escaped = false
+		case !structural[b]:
 		case b == '"':
-			c.quoted = !c.quoted
+			quoted = !quoted
 		case b == '\\':
-			c.escaped = c.quoted
-		case b == ',' && c.quoted:
-			c.cost += quotedValueCost
+			escaped = quoted
+		case b == ',' && quoted:
+			cost += quotedValueCost
 		case b == ',':
-			c.cost += valueCost
-		case (b == '{' || b == '[') && c.quoted:
-			c.cost += quotedObjectCost
+			cost += valueCost
+		case quoted:
+			cost += quotedObjectCost
 		case b == '{':
-			c.cost += objectCost
-		case b == '[':
-			c.cost += arrayCost
+			cost += objectCost
+		default:
+			cost += arrayCost
 		}
 	}
+	c.cost, c.quoted, c.escaped = c.cost+cost, quoted, escaped
 }
+
+// structural has the bytes that count looks at.
+var structural = [256]bool{'"': true, '\\': true, ',': true, '{': true, '[': true}
 
 // complete tells that a body has been read to its end. It fails if it has been broken off before.
 func (c *charged) complete() error {

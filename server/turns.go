@@ -90,6 +90,13 @@ func (x *turns) take(ctx context.Context, client string) *errand {
 	return e
 }
 
+// receive returns the pace of reading a client's body, to be ended by leave.
+func (x *turns) receive(client string) *errand {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return &errand{turns: x, turn: x.arrive(client, time.Now()), prepared: true}
+}
+
 // arrive returns the state of a client, which is there now.
 func (x *turns) arrive(client string, now time.Time) *turn {
 	if x.clients == nil {
