@@ -3,6 +3,7 @@ package constraint
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"strings"
 
 	"github.com/stencil-json/stencil/decoder"
@@ -33,7 +34,7 @@ type Segment struct {
 // Get returns the constraint of a sequence. Everything that its segments depend on
 // must be in key; segments is called only if no sequence with that key is cached.
 func (c *Sequences) Get(ctx context.Context, key []byte, segments func(ctx context.Context) ([]Segment, error)) (engine.Constraint, error) {
-	return c.cache.get(ctx, sha256.Sum256(key), func(ctx context.Context) (*sequenceOf, error) {
+	out, err := c.cache.get(ctx, sha256.Sum256(key), func(ctx context.Context) (*sequenceOf, error) {
 		list, err := segments(ctx)
 		if err != nil {
 			return nil, err
@@ -46,8 +47,18 @@ func (c *Sequences) Get(ctx context.Context, key []byte, segments func(ctx conte
 			out.keep = append(out.keep, x.Keep)
 		}
 		out.Sequence, err = decoder.NewSequence(c.vocab, parts, decoder.Limits{})
+		if errors.Is(err, decoder.ErrOpenings) { // found out late, and for good
+			return &sequenceOf{impossible: err}, nil
+		}
 		return out, err
 	})
+	if err == nil {
+		err = out.impossible
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // A Document can be part of a sequence: a schema or a grammar.
@@ -59,12 +70,18 @@ type Document struct {
 // sequenceOf is a decoder.Sequence as an engine.Constraint.
 type sequenceOf struct {
 	*decoder.Sequence
-	free []bool // by segment: free text that may end anywhere
-	keep []bool // by segment: free text to which the mark that ends it belongs
+	impossible error  // instead of all else
+	free       []bool // by segment: free text that may end anywhere
+	keep       []bool // by segment: free text to which the mark that ends it belongs
 }
 
 // bytes returns the memory held, approximately.
-func (s *sequenceOf) bytes() int { return 1<<14 + s.Sequence.Held() }
+func (s *sequenceOf) bytes() int {
+	if s.impossible != nil {
+		return 1 << 10
+	}
+	return 1<<14 + s.Sequence.Held()
+}
 
 // KeepBytes limits the cache to n bytes. It must be called before the first
 // sequence is built.

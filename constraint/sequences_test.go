@@ -2,6 +2,7 @@ package constraint
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,6 +71,29 @@ func thoughtful(t testing.TB, v *vocab.Vocab, all *Sequences, schemas *Schemas, 
 		t.Fatal(err)
 	}
 	return c
+}
+
+// A sequence that takes too much is not tried again for each request.
+func TestImpossibleSequence(t *testing.T) {
+	v := controlVocab(t)
+	all := NewSequences(v, 8)
+	tried := 0
+	for range 3 {
+		c, err := all.Get(t.Context(), []byte("k"), func(context.Context) ([]Segment, error) {
+			tried++
+			long := decoder.Step{Texts: []string{strings.Repeat("x", 1<<14)}}
+			return []Segment{
+				{Segment: decoder.Segment{Free: &decoder.Free{MayEnd: true, Stops: []decoder.Stop{{Steps: []decoder.Step{long}, Next: 1}}}}},
+				{Segment: decoder.Segment{OneOf: []decoder.Stop{{Mark: Pieces(v, "!"), Next: decoder.End}}}},
+			}, nil
+		})
+		if !errors.Is(err, decoder.ErrOpenings) || c != nil {
+			t.Fatalf("%v, %v", c, err)
+		}
+	}
+	if tried != 1 {
+		t.Errorf("it was tried %d times", tried)
+	}
 }
 
 // The parts of a text are distinguished as they arrive: with any budget, each
