@@ -52,7 +52,7 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 		if m.Role == "developer" && !developer {
 			m.Role = "system"
 		}
-		if len(m.ToolCalls) > 0 && (t.spells() || t.drops && m.text() != "") {
+		if len(m.ToolCalls) > 0 && (t.spells() || t.drops && m.Text() != "") {
 			form, _ := t.CallForm()
 			if err := m.spellCalls(form); err != nil {
 				return nil, err
@@ -64,16 +64,16 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 			}
 			// Templates without tools often require alternating roles.
 			if n := len(out); n > 0 && out[n-1].Role == "user" {
-				out[n-1].Content, out[n-1].Parts = out[n-1].text()+"\n"+m.Content, nil
+				out[n-1].Content, out[n-1].Parts = out[n-1].Text()+"\n"+m.Content, nil
 				continue
 			}
 		}
 		switch {
 		case m.Role == "system" && !t.caps.System:
-			system = append(system, m.text())
+			system = append(system, m.Text())
 			continue
 		case m.Role == "user" && len(system) > 0:
-			m.Content, m.Parts = strings.Join(append(system, m.text()), "\n\n"), nil
+			m.Content, m.Parts = strings.Join(append(system, m.Text()), "\n\n"), nil
 			system = nil
 		}
 		out = append(out, m)
@@ -123,7 +123,7 @@ func oneCallEach(messages []Message) (out []Message) {
 func (m *Message) spellCalls(form CallForm) error {
 	calls := m.ToolCalls
 	var lines []string
-	if text := m.text(); text != "" {
+	if text := m.Text(); text != "" {
 		lines = append(lines, text)
 	}
 	for len(calls) > 0 {
@@ -147,13 +147,13 @@ func (m *Message) spellResult() error {
 		Name    string `json:"name,omitempty"`
 		ID      string `json:"id,omitempty"`
 		Content string `json:"content"`
-	}{m.Name, m.ToolCallID, m.text()})
+	}{m.Name, m.ToolCallID, m.Text()})
 	*m = Message{Role: "user", Content: `{"tool_result":` + string(line) + "}", Extra: m.Extra}
 	return err
 }
 
-// text returns the text of a message; parts are joined by line breaks.
-func (m *Message) text() string {
+// Text returns the text of a message; parts are joined by line breaks.
+func (m *Message) Text() string {
 	if m.Parts == nil {
 		return m.Content
 	}

@@ -118,6 +118,9 @@ const (
 // message; they do not use the other fields of [CallForm] and [ThoughtForm].
 const Harmony = "harmony"
 
+// HarmonyFinal begins the message of an answer there.
+const HarmonyFinal = "<|channel|>final<|message|>"
+
 // Write returns calls as the model writes them, starting with the trigger.
 func (f CallForm) Write(calls []ToolCall) (string, error) {
 	var b strings.Builder

@@ -111,7 +111,7 @@ func (m *Message) content(v variant) any {
 	if !textOnly {
 		return list
 	}
-	text := m.text()
+	text := m.Text()
 	if text == "" && len(m.ToolCalls) > 0 && !v.emptyContent {
 		return nil
 	}

@@ -69,6 +69,54 @@ func TestSlowConstraintWaitsAlone(t *testing.T) {
 
 // A sequence that loses its slot while it is away, and then gets one that holds its whole prompt with the logits after it,
 // goes on from these.
+// A request on which one that is away may wait starts, however many are away, before those that were there earlier, and with a
+// full queue.
+func TestAside(t *testing.T) {
+	v := testVocab(t)
+	e := newEngine(t, scripted.Random(3), scripted.Options{}, Config{Parallel: 1, CacheSlots: -1, Queue: 2 + mostAway})
+	began, release := make(chan bool, 1000), make(chan bool)
+	slow := quoted(v, "", "ab", "x")
+	slow.pause = func() { began <- true; <-release }
+	var streams []*Stream
+	submit := func(req Request) {
+		t.Helper()
+		stream, err := e.Submit(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, stream)
+	}
+	for range mostAway {
+		submit(Request{Prompt: prompt(e, "x"), MaxTokens: 30, Constraint: slow})
+		<-began
+	}
+	submit(Request{Prompt: prompt(e, "y"), MaxTokens: 30, Client: "other"})
+	submit(Request{Prompt: prompt(e, "y"), MaxTokens: 30})
+	for range mostAway {
+		if stream, err := e.Submit(t.Context(), Request{Prompt: prompt(e, "y"), MaxTokens: 30}); err == nil {
+			streams = append(streams, stream)
+		}
+	}
+	if _, err := e.Submit(t.Context(), Request{Prompt: prompt(e, "y"), MaxTokens: 30}); !errors.Is(err, ErrQueueFull) {
+		t.Fatalf("the queue isn't full: %v", err)
+	}
+	for range 3 {
+		r := collect(t, e, Request{Prompt: prompt(e, "is it?"), Questions: []Question{{Tokens: v.TokenizeText(nil, []byte("ab"))}}, Aside: true})
+		if len(r) != 1 || len(r[0].Scores) == 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if n := e.Stats().Queued; n != 2+mostAway {
+		t.Errorf("%d wait", n)
+	}
+	close(release)
+	for _, s := range streams {
+		if _, err := s.Collect(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestSlotLostAndFoundWhole(t *testing.T) {
 	v := testVocab(t)
 	e := newEngine(t, scripted.Random(3), scripted.Options{Grain: 16}, Config{Parallel: 1, CacheSlots: -1})

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"slices"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -28,9 +30,18 @@ type Doubt struct {
 	// Refuse reports whether what follows the part shows that its meaning is another one, and whether that is known yet; nil: it
 	// never is. It must be fast.
 	Refuse func(spans []decoder.Span, text []byte) (known, refused bool)
+	// Ask may return a second opinion on a part of which the model was sure to some degree, nil where there is none. It may take
+	// long, and submit requests with Aside. ctx ends with the request; an error ends it, too.
+	Ask func(ctx context.Context, spans []decoder.Span, sure float64) (*Opinion, error)
 	// Instead returns the constraint that takes over where the model wasn't. It must accept the text so far, with the same
 	// spans before the part.
 	Instead Fallback
+}
+
+// An Opinion is an answer to the question whether a part is what it seems.
+type Opinion struct {
+	Yes  float64 // its probability
+	Sure float64 // how sure the model is of the part in view of it, for Doubt.Least
 }
 
 // doubt is a Doubt about one sequence that is not decided. A nil doubt is decided.
@@ -116,6 +127,17 @@ func (d *doubt) decide(complete bool) {
 	if d.begins {
 		sure = min(sure, d.begin)
 	}
+	if !refused && d.Ask != nil {
+		answer, err := d.ask(sure)
+		if err != nil {
+			d.s.doubt = nil
+			d.s.fail(err)
+			return
+		}
+		if answer != nil {
+			sure, d.s.limits.Asked = answer.Sure, &answer.Yes
+		}
+	}
 	d.s.doubt, d.s.limits.Doubted = nil, &sure
 	if sure < d.Least || refused {
 		d.takeBack()
@@ -123,6 +145,16 @@ func (d *doubt) decide(complete bool) {
 	if !complete {
 		d.s.tell(false)
 	}
+}
+
+// ask is Ask. What it waits for is no work of the step.
+func (d *doubt) ask(sure float64) (*Opinion, error) {
+	s, begun := d.s, time.Now()
+	answer, err := d.Ask(s.job.ctx, s.parts.m.Spans(), sure)
+	waited := time.Since(begun)
+	s.waited += waited
+	s.toll.waited(waited)
+	return answer, err
 }
 
 // takeBack has Instead take over.

@@ -239,7 +239,7 @@ func (e *Engine) Submit(ctx context.Context, req Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.req.Adapters == nil { // prompts on disk were computed with the scales as loaded
+	if j.req.Adapters == nil && !req.Aside { // prompts on disk were computed with the scales as loaded
 		j.find(e.shelf)
 	}
 	e.mu.Lock()

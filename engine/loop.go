@@ -164,7 +164,7 @@ func (l *loop) admit() {
 		return
 	}
 	var fresh []*sequence
-	for len(l.active) < l.cfg.Parallel && len(l.away.list) < mostAway*l.cfg.Parallel {
+	for len(l.active) < l.cfg.Parallel {
 		s := l.next()
 		if s == nil {
 			break
@@ -197,6 +197,16 @@ func (l *loop) admit() {
 // next returns the sequence to run next, with a slot; nil if there is none or no room
 // for it.
 func (l *loop) next() *sequence {
+	if s := l.head(); s != nil && s.job.req.Aside { // sequences that are away wait for it
+		if !l.place(s) {
+			return nil
+		}
+		l.dequeue(s)
+		return s
+	}
+	if len(l.away.list) >= mostAway*l.cfg.Parallel {
+		return nil
+	}
 	for i, s := range l.waiting {
 		if l.reading(s) {
 			continue
@@ -234,7 +244,7 @@ func (l *loop) head() *sequence {
 	return l.queue.peek(func(s *sequence) bool {
 		// A further choice starts from the first one's prompt.
 		first := s.job.sequences[0]
-		return (s == first || first.primed || !first.outside && first.ended) && l.shares.mayStart(s.job.req.Client)
+		return (s == first || first.primed || !first.outside && first.ended) && (s.job.req.Aside || l.shares.mayStart(s.job.req.Client))
 	})
 }
 

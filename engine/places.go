@@ -55,7 +55,7 @@ func (e *Engine) Places() []Places {
 // with the longest prefix of its prompt, or the one that has been idle longest.
 func (a *seats) sit(s *sequence) {
 	l := a.loop
-	if s.sits {
+	if s.sits || s.job.req.Aside {
 		return
 	}
 	l.mu.Lock()

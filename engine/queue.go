@@ -7,7 +7,7 @@ import "slices"
 // The jobs of one client are served in order of arrival.
 type queue struct {
 	limit   int
-	size    int            // jobs that have not started
+	size    int            // jobs that have not started, without asides
 	further int            // choices left of jobs that have started
 	clients []*clientQueue // those with jobs, the next turn first
 	head    *job           // of the sequence that peek returned last, until pop: it isn't evicted
@@ -16,6 +16,7 @@ type queue struct {
 type clientQueue struct {
 	client string
 	jobs   []*job
+	aside  bool // a single job with Request.Aside: they are first, whoever's turn it is
 }
 
 // waiting returns the number of jobs that have not started.
@@ -32,8 +33,16 @@ func (c *clientQueue) waiting() int {
 // push adds a job. If the queue is full, it returns the job that is refused instead: the newest one
 // of the client with the most that wait, or j if its client would have as many as that client then.
 func (q *queue) push(j *job) (refused *job) {
+	if j.req.Aside {
+		i := slices.IndexFunc(q.clients, func(c *clientQueue) bool { return !c.aside })
+		if i < 0 {
+			i = len(q.clients)
+		}
+		q.clients = slices.Insert(q.clients, i, &clientQueue{client: j.req.Client, jobs: []*job{j}, aside: true})
+		return nil
+	}
 	var mine *clientQueue
-	if i := slices.IndexFunc(q.clients, func(c *clientQueue) bool { return c.client == j.req.Client }); i >= 0 {
+	if i := slices.IndexFunc(q.clients, func(c *clientQueue) bool { return c.client == j.req.Client && !c.aside }); i >= 0 {
 		mine = q.clients[i]
 	}
 	if q.size >= q.limit {
@@ -100,7 +109,9 @@ func (q *queue) pop(s *sequence) {
 	c, j := q.clients[i], s.job
 	q.head = nil
 	if j.begun == 0 {
-		q.size--
+		if !c.aside {
+			q.size--
+		}
 		q.further += len(j.sequences)
 	}
 	j.begun++
@@ -123,6 +134,7 @@ func (q *queue) remove(gone func(*job) bool) []*job {
 			case !gone(j):
 				kept = append(kept, j)
 				continue
+			case j.begun == 0 && c.aside:
 			case j.begun == 0:
 				q.size--
 			default:

@@ -33,6 +33,36 @@ func newTestJob(name string, choices int) *job {
 	return j
 }
 
+func TestQueueAsides(t *testing.T) {
+	q := &queue{limit: 2}
+	for _, name := range []string{"a1", "b1"} {
+		q.push(newTestJob(name, 1))
+	}
+	for _, name := range []string{"a2", "b2", "a3"} {
+		j := newTestJob(name, 1)
+		if j.req.Aside = true; q.push(j) != nil {
+			t.Errorf("%s is refused", name)
+		}
+	}
+	if got := q.waits(); got != "a2 b2 a3 a1 b1" || q.size != 2 {
+		t.Errorf("%s wait, %d of them count", got, q.size)
+	}
+	if refused := q.push(newTestJob("a4", 1)); refused == nil {
+		t.Error("the queue holds more than its limit")
+	}
+	q.remove(func(j *job) bool { return j.req.ID == "b2" })
+	for _, want := range []string{"a2", "a3", "a1", "b1"} {
+		s := q.peek(func(*sequence) bool { return true })
+		if s.job.req.ID != want {
+			t.Errorf("%s is next, want %s", s.job.req.ID, want)
+		}
+		q.pop(s)
+	}
+	if q.size != 0 || q.further != 0 || len(q.clients) != 0 {
+		t.Errorf("%d and %d are left", q.size, q.further)
+	}
+}
+
 func TestQueueEvicts(t *testing.T) {
 	q := &queue{limit: 4}
 	push := func(name, want string) {

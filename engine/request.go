@@ -60,6 +60,10 @@ type Request struct {
 	// Restore and Erase find the text, and has no influence on it.
 	Place *int
 
+	// Aside is for a request on whose result another one waits, as in Doubt.Ask: it goes ahead of the queue, and isn't refused
+	// because that is full.
+	Aside bool
+
 	Solo    bool // never share a batch or KV cells with other requests
 	NoReuse bool // prefill the whole prompt, regardless of caches
 
@@ -164,5 +168,6 @@ type ConstraintResult struct {
 	BudgetClosed bool     // tokens were refused, or the text ended, to stay within the budget
 	Closing      int      // bytes of text when that first happened
 	Doubted      *float64 // what decided Request.Doubt, as in Doubt.Least; nil if nothing was decided
+	Asked        *float64 // Opinion.Yes of Doubt.Ask, if there was one
 	Gated        *float64 // the total probability of the tokens of Request.Gate where it last applied; nil if it didn't
 }

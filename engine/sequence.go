@@ -91,7 +91,8 @@ type sequence struct {
 
 	tracing   *tracing
 	masking   time.Duration // recent mean duration of a mask
-	advancing time.Duration // duration of the last advance
+	advancing time.Duration // duration of the last advance, without waited
+	waited    time.Duration // of the current one: for another request
 
 	tail      textTail
 	size      int          // of the whole text in bytes
@@ -180,7 +181,7 @@ func (s *sequence) advance() {
 	for s.draftCame() && !s.ended {
 		s.goOn()
 	}
-	s.advancing = time.Since(start)
+	s.advancing, s.waited = time.Since(start)-s.waited, 0
 }
 
 // draftCame makes the logits after a guess that came true the current ones.
@@ -639,8 +640,9 @@ func (s *sequence) end(reason FinishReason) {
 	s.ended = true
 	s.result.Finish = reason
 	if s.parts != nil && s.result.StopString == "" {
-		s.doubt.decide(true)
-		s.tell(true)
+		if s.doubt.decide(true); s.err == nil {
+			s.tell(true)
+		}
 		return
 	}
 	s.text = append(s.text, s.tail.flush()...)

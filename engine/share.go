@@ -45,7 +45,9 @@ func (x shares) mayStart(client string) bool {
 		is(s.job.req.Client)
 	}
 	for _, c := range l.queue.clients {
-		is(c.client)
+		if !c.aside {
+			is(c.client)
+		}
 	}
 	now := time.Now()
 	for c, when := range x.seen {

@@ -80,6 +80,13 @@ func (t *toll) end() {
 	}
 }
 
+// waited is told of time within a step that was no work.
+func (t *toll) waited(d time.Duration) {
+	if t != nil {
+		t.told += d
+	}
+}
+
 // pay takes a rest that is due. The caller is not the loop.
 func (t *toll) pay() {
 	if t.wanted() {

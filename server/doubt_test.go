@@ -66,7 +66,7 @@ func TestCallConfidence(t *testing.T) {
 		"```json\n" + object + "\n```\nSo it would be asked.": `"arguments": {`,
 		object + " or so": `"arguments": {`,
 	} {
-		url := serve(t, v, sayUnsure(v, "assistant\n", text, from, 0.7))
+		url := serve(t, v, opined(v, sayUnsure(v, "assistant\n", text, from, 0.7), 0.86))
 		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, `+doubtTools+`}`)
 		if content, _ := at(got, "choices", 0, "message", "content").(string); content != text || at(got, "choices", 0, "finish_reason") != "stop" {
 			t.Errorf("%q: %v", text, got)
@@ -99,7 +99,7 @@ func TestCallConfidence(t *testing.T) {
 			if strings.Contains(x.fields, "required") && c.text != object {
 				continue
 			}
-			url := serve(t, v, sayUnsure(v, "assistant\n", c.text, c.from, x.probability))
+			url := serve(t, v, opined(v, sayUnsure(v, "assistant\n", c.text, c.from, x.probability), 0.86))
 			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "signals": false, ` + doubtTools + x.fields
 			_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
 			calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
@@ -131,7 +131,7 @@ func TestCallConfidence(t *testing.T) {
 			if call {
 				sure = 1
 			}
-			url := serve(t, v, beginUnsure(v, "assistant\n", text, 0.6))
+			url := serve(t, v, opined(v, beginUnsure(v, "assistant\n", text, 0.6), 0.86))
 			_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, `+doubtTools+bound+`}`)
 			list, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
 			if p, _ := at(got, "x_constraint", "call_confidence").(float64); math.Abs(p-sure) > 1e-3 || (len(list) == 1) != (call || bound != "") {
@@ -141,7 +141,7 @@ func TestCallConfidence(t *testing.T) {
 	}
 	// The probabilities are the model's own, whatever the temperature: at 2, a token with 0.9 is drawn with 0.75.
 	for _, temperature := range []string{"0", "0.5", "2"} {
-		url := serve(t, v, sayUnsure(v, "assistant\n", object, `"arguments": {`, 0.9))
+		url := serve(t, v, opined(v, sayUnsure(v, "assistant\n", object, `"arguments": {`, 0.9), 0.86))
 		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": `+temperature+`, "seed": 1, "max_tokens": 300, `+doubtTools+`}`)
 		list, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
 		if p, _ := at(got, "x_constraint", "call_confidence").(float64); len(list) != 1 || math.Abs(p-0.9) > 0.03 {
@@ -150,14 +150,14 @@ func TestCallConfidence(t *testing.T) {
 	}
 	// Arguments that the budget cuts short are none that the model was unsure of.
 	long := `{"name": "weather", "arguments": {"city": "` + strings.Repeat("x", 200) + `", "days": 3}}`
-	url := serve(t, v, sayUnsure(v, "assistant\n", long, "never", 1))
+	url := serve(t, v, opined(v, sayUnsure(v, "assistant\n", long, "never", 1), 0.86))
 	_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 90, `+doubtTools+`}`)
 	if list, _ := at(got, "choices", 0, "message", "tool_calls").([]any); len(list) != 1 || at(got, "x_constraint", "budget_closed") != true {
 		t.Errorf("at the end of the budget: %v", got)
 	}
 	// A call in the model's own form is one, however unsure.
 	own := "<tool_call>\n" + object + "\n</tool_call>"
-	url = serve(t, v, sayUnsure(v, "assistant\n", own, `"arguments": {`, 0.6))
+	url = serve(t, v, opined(v, sayUnsure(v, "assistant\n", own, `"arguments": {`, 0.6), 0.86))
 	_, _, got = post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, `+doubtTools+`}`)
 	if list, _ := at(got, "choices", 0, "message", "tool_calls").([]any); len(list) != 1 || at(got, "x_constraint", "call_confidence") != nil {
 		t.Errorf("in the model's own form: %v", got)

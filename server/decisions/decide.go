@@ -136,15 +136,8 @@ func (s *Handlers) places(m *registry.Model, q *query) ([]*posed, error) {
 		for order := range q.orders {
 			one := &posed{question: i, reversed: order == 1}
 			words := q.questions[i].answers()
-			in := chat.Input{Messages: conversation(q, &q.questions[i], words, one.reversed)}
-			if m.Prompts.Mentions("enable_thinking") {
-				in.Extra = map[string]any{"enable_thinking": false}
-			}
-			if m.ThoughtForm.Name == chat.Harmony {
-				in.Begun = "<|channel|>final<|message|>"
-			}
 			var err error
-			if one.prompt, err = m.Prompts.Chat(in); err != nil {
+			if one.prompt, err = m.Asked(conversation(q, &q.questions[i], words, one.reversed)); err != nil {
 				return nil, err
 			}
 			v := m.Text.Vocab()

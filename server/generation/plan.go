@@ -3,12 +3,11 @@ package generation
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/registry"
 	"github.com/stencil-json/stencil/server/wire"
-	"github.com/stencil-json/stencil/vocab"
 )
 
 // compose plans the parts of a generation's text, if it has any: reasoning before
@@ -24,7 +23,7 @@ func (g *Generation) compose(ctx context.Context) error {
 		}
 		return nil
 	}
-	p.Begun = isChat && m.ThoughtForm.Name != chat.Harmony && begunToThink(m.Text.Vocab(), g.Job.Prompt, m.ThoughtForm.Open)
+	p.Begun = isChat && m.ThoughtForm.Name != chat.Harmony && registry.BegunToThink(m.Text.Vocab(), g.Job.Prompt, m.ThoughtForm.Open)
 	switch {
 	case q.Reasoning:
 		p.Think = layout.ThinkCertainly
@@ -92,25 +91,12 @@ func (g *Generation) compose(ctx context.Context) error {
 		if q.ToolLeast != nil {
 			g.Job.Gate = g.Layout.Gate(m.Sequences, m.Text.Vocab(), &p, float64(*q.ToolLeast))
 		}
-		g.Job.Doubt = g.Layout.Doubt(m.Sequences, m.Text.Vocab(), &p, float64(q.LeastCall()))
+		if g.Job.Doubt = g.Layout.Doubt(m.Sequences, m.Text.Vocab(), &p, float64(q.LeastCall())); g.Job.Doubt != nil && q.LeastCall() > 0 {
+			g.Job.Doubt.Ask = g.relevance()
+		}
 		if g.Signals == nil { // signals come after the calls
 			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())
 		}
 	}
 	return err
-}
-
-// begunToThink reports whether a prompt ends with the mark that opens reasoning,
-// as some templates write it.
-func begunToThink(v *vocab.Vocab, prompt []int32, mark string) bool {
-	const blanks = 8 // that may follow the mark
-	text := ""
-	for i := len(prompt) - 1; i >= 0 && len(text) < len(mark)+blanks; i-- {
-		if b := v.Bytes(prompt[i]); len(b) > 0 {
-			text = string(b) + text
-		} else {
-			text = v.Text(prompt[i]) + text
-		}
-	}
-	return strings.HasSuffix(strings.TrimSpace(text), mark)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/server/generation/arguments"
-	"github.com/stencil-json/stencil/server/generation/layout"
 	"github.com/stencil-json/stencil/server/registry"
 	"github.com/stencil-json/stencil/server/request"
 	"github.com/stencil-json/stencil/server/wire"
@@ -68,7 +67,7 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 	if tokens, err = m.Prompts.Chat(in); err != nil {
 		return nil, nil, err
 	}
-	if q.NoThoughts && in.Begun == "" && begunToThink(m.Text.Vocab(), tokens, m.ThoughtForm.Open) {
+	if q.NoThoughts && in.Begun == "" && registry.BegunToThink(m.Text.Vocab(), tokens, m.ThoughtForm.Open) {
 		in.Begun = m.ThoughtForm.Close // the template opens reasoning in any case
 		if tokens, err = m.Prompts.Chat(in); err != nil {
 			return nil, nil, err
@@ -125,7 +124,7 @@ func Written(m *registry.Model, q *request.Request, open bool) (string, error) {
 // begunAs returns the assistant prefill as it is written in a prompt.
 func begunAs(m *registry.Model, q *request.Request) string {
 	if q.Begun != "" && m.ThoughtForm.Name == chat.Harmony {
-		return layout.HarmonyFinal + q.Begun
+		return chat.HarmonyFinal + q.Begun
 	}
 	if q.Begun != "" && m.CallForm.Answer != "" {
 		return m.CallForm.Answer + q.Begun

@@ -42,6 +42,8 @@ type Receipt struct {
 	// CallConfidence is how sure the model was of a first call in another form than its own, as in [engine.Doubt]. A
 	// call that was taken back for it is text.
 	CallConfidence *float64 `json:"call_confidence,omitempty"`
+	// CallRelevance is how relevant the model found the tool of that call, if it was asked, and CallConfidence is in view of it.
+	CallRelevance *float64 `json:"call_relevance,omitempty"`
 	// CallProbability is the probability that the model gave to beginning a call, with tool_confidence.
 	CallProbability *float64 `json:"call_probability,omitempty"`
 
@@ -93,7 +95,7 @@ func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Recei
 		Checked:  Issues(r.report.Checked), Ignored: Issues(r.report.Ignored), Closed: r.report.Closed,
 		ForcedTokens: limits.ForcedTokens, TokensSaved: limits.SavedSteps,
 		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
-		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form, CallProbability: limits.Gated, CallConfidence: limits.Doubted,
+		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form, CallProbability: limits.Gated, CallConfidence: limits.Doubted, CallRelevance: limits.Asked,
 	}
 	out.Warnings = problem.Details(costly(r))
 	if c.Said != nil && c.visible > 0 {

@@ -46,7 +46,7 @@ func tinyVocabHere(t *testing.T) *vocab.Vocab {
 
 func TestPromptOpensReasoning(t *testing.T) {
 	v := tinyVocabHere(t)
-	if prompt := v.Encode("what? <think>\n"); !begunToThink(v, prompt, "<think>") || begunToThink(v, v.Encode("what?"), "<think>") || begunToThink(v, v.Encode("<think> is a mark"), "<think>") {
+	if prompt := v.Encode("what? <think>\n"); !registry.BegunToThink(v, prompt, "<think>") || registry.BegunToThink(v, v.Encode("what?"), "<think>") || registry.BegunToThink(v, v.Encode("<think> is a mark"), "<think>") {
 		t.Error("the beginning of reasoning in a prompt")
 	}
 }

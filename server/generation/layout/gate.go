@@ -134,6 +134,16 @@ func (l *Layout) argues(s decoder.Span) bool {
 	return false
 }
 
+// Called returns the index of the tool that a text calls first, -1 if it calls none.
+func (l *Layout) Called(spans []decoder.Span) int {
+	for _, s := range spans {
+		if l.argues(s) {
+			return l.Nodes[s.Segment].Tool
+		}
+	}
+	return -1
+}
+
 // goesOn reports whether the line of a call as in Python goes on with something that follows no call, as it does in prose and
 // code, and whether that is known yet.
 func (l *Layout) goesOn(spans []decoder.Span, text []byte) (known, refused bool) {

@@ -238,7 +238,6 @@ const (
 	harmonyStart    = "<|start|>assistant"
 	harmonyEnd      = "<|end|>"
 	harmonyAnalysis = "<|channel|>analysis<|message|>"
-	HarmonyFinal    = "<|channel|>final<|message|>"
 	harmonyPreamble = "<|channel|>commentary<|message|>"
 )
 
@@ -268,7 +267,7 @@ func (p *Plan) channels(o *builder) int {
 		default:
 			final = o.free(RoleContent, true, p.fences(o)...)
 		}
-		last = append([]stopMark{{Mark: HarmonyFinal, Next: final}}, last...)
+		last = append([]stopMark{{Mark: chat.HarmonyFinal, Next: final}}, last...)
 	}
 	// again appends free text followed by another message.
 	again := func(r Role, then []stopMark) int {
@@ -307,7 +306,7 @@ func (p *Plan) moreMessages(o *builder, plain, before int) int {
 	}
 	rest := o.add(Node{Role: roleRest, Free: true, MayEnd: true})
 	messages := harmonyCalls(plain, before)
-	for _, mark := range []string{HarmonyFinal, harmonyAnalysis, harmonyPreamble} {
+	for _, mark := range []string{chat.HarmonyFinal, harmonyAnalysis, harmonyPreamble} {
 		messages = append(messages, stopMark{Mark: mark, Next: rest})
 	}
 	return o.fixed(harmonyEnd, true, o.fixed(harmonyStart, true, o.add(Node{Stops: messages, MayEnd: true})))
