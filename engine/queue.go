@@ -118,6 +118,9 @@ func (q *queue) pop(s *sequence) {
 	if q.further--; j.begun == len(j.sequences) {
 		c.jobs = slices.DeleteFunc(c.jobs, func(x *job) bool { return x == j })
 	}
+	if len(c.jobs) > 0 && c.aside {
+		return // its further choices are first, too
+	}
 	if q.clients = slices.Delete(q.clients, i, i+1); len(c.jobs) > 0 {
 		q.clients = append(q.clients, c)
 	}

@@ -38,8 +38,8 @@ func TestQueueAsides(t *testing.T) {
 	for _, name := range []string{"a1", "b1"} {
 		q.push(newTestJob(name, 1))
 	}
-	for _, name := range []string{"a2", "b2", "a3"} {
-		j := newTestJob(name, 1)
+	for i, name := range []string{"a2", "b2", "a3"} {
+		j := newTestJob(name, i+1)
 		if j.req.Aside = true; q.push(j) != nil {
 			t.Errorf("%s is refused", name)
 		}
@@ -51,7 +51,7 @@ func TestQueueAsides(t *testing.T) {
 		t.Error("the queue holds more than its limit")
 	}
 	q.remove(func(j *job) bool { return j.req.ID == "b2" })
-	for _, want := range []string{"a2", "a3", "a1", "b1"} {
+	for _, want := range []string{"a2", "a3", "a3", "a3", "a1", "b1"} {
 		s := q.peek(func(*sequence) bool { return true })
 		if s.job.req.ID != want {
 			t.Errorf("%s is next, want %s", s.job.req.ID, want)
