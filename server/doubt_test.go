@@ -56,6 +56,18 @@ func beginUnsure(v *vocab.Vocab, after, text string, probability float64) script
 	}
 }
 
+// streamedCall streams the answer to an open body, and returns its content and whether it has calls.
+func streamedCall(t *testing.T, url, body string) (content string, called bool) {
+	t.Helper()
+	for _, chunk := range chatChunks(t, url, body+`, "stream": true}`) {
+		piece, _ := at(chunk, "choices", 0, "delta", "content").(string)
+		content += piece
+		_, some := at(chunk, "choices", 0, "delta", "tool_calls").([]any)
+		called = called || some
+	}
+	return content, called
+}
+
 // TestCallConfidence checks that a call in another form is text, letter for letter, if the model is not sure of its
 // arguments, in answers and in streams, and that receipts report how sure it was.
 func TestCallConfidence(t *testing.T) {
@@ -113,13 +125,7 @@ func TestCallConfidence(t *testing.T) {
 			if (len(calls) == 1) != x.call || strings.TrimSpace(content) != want || reported != judged || judged && math.Abs(sure-x.probability) > 0.06 {
 				t.Errorf("%q, %g%s: %d calls, content %q, confidence %g: %v", c.text, x.probability, x.fields, len(calls), content, sure, got)
 			}
-			streamed, called := "", false
-			for _, chunk := range chatChunks(t, url, body+`, "stream": true}`) {
-				piece, _ := at(chunk, "choices", 0, "delta", "content").(string)
-				streamed += piece
-				_, some := at(chunk, "choices", 0, "delta", "tool_calls").([]any)
-				called = called || some
-			}
+			streamed, called := streamedCall(t, url, body)
 			if called != x.call || strings.TrimSpace(streamed) != want {
 				t.Errorf("%q, %g%s: stream %q, calls %v", c.text, x.probability, x.fields, streamed, called)
 			}

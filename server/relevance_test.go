@@ -86,13 +86,7 @@ func TestCallRelevance(t *testing.T) {
 					t.Errorf("%+v: confidence %g, want %g", c, sure, odds/(1+odds))
 				}
 			}
-			streamed, called := "", false
-			for _, chunk := range chatChunks(t, url, body+`, "stream": true}`) {
-				piece, _ := at(chunk, "choices", 0, "delta", "content").(string)
-				streamed += piece
-				_, some := at(chunk, "choices", 0, "delta", "tool_calls").([]any)
-				called = called || some
-			}
+			streamed, called := streamedCall(t, url, body)
 			if called != c.call || streamed != want {
 				t.Errorf("%+v: stream %q, calls %v", c, streamed, called)
 			}
