@@ -40,7 +40,7 @@ type Doubt struct {
 
 // An Opinion is an answer to the question whether a part is what it seems.
 type Opinion struct {
-	Yes  float64 // its probability
+	Yes  float64 // how much of a yes it is, from 0 to 1
 	Sure float64 // how sure the model is of the part in view of it, for Doubt.Least
 }
 

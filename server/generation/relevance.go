@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -102,15 +103,24 @@ func (g *Generation) compare(ctx context.Context, t *request.Tool, about string)
 		stream.Close()
 		return 0, err
 	}
-	var yes [2]float64
-	for i, r := range results {
-		p := [4]float64{}
-		for j, score := range r.Scores {
-			p[j] = math.Exp(score)
-		}
-		yes[i] = (p[0] + p[1]) / (p[0] + p[1] + p[2] + p[3])
+	own := yesOf(results[1].Scores)
+	if own == 0 {
+		return neutral, nil // a model that never says yes
 	}
-	return min(1, yes[0]/yes[1]), nil
+	return min(1, yesOf(results[0].Scores)/own), nil
+}
+
+// yesOf returns the share of the first two of four alternatives, from the logarithms of their probabilities.
+func yesOf(scores []float64) float64 {
+	most := slices.Max(scores)
+	if math.IsInf(most, -1) {
+		return 0
+	}
+	var p [4]float64
+	for i, score := range scores {
+		p[i] = math.Exp(score - most)
+	}
+	return (p[0] + p[1]) / (p[0] + p[1] + p[2] + p[3])
 }
 
 // memberNames returns the names of an object schema's properties.
@@ -131,10 +141,10 @@ func clipped(text string, most int) string {
 		return text
 	}
 	from, to := most/2, len(text)-most/2
-	for !utf8.RuneStart(text[from]) {
+	for from > 0 && !utf8.RuneStart(text[from]) {
 		from--
 	}
-	for !utf8.RuneStart(text[to]) {
+	for to < len(text) && !utf8.RuneStart(text[to]) {
 		to++
 	}
 	return text[:from] + " … " + text[to:]
