@@ -94,8 +94,11 @@ func (l *loop) judgeOne(s *sequence) {
 	if s.changed {
 		s.changed = false
 		d.restart()
-		if n := commonPrefix(s.slot.tokens, s.tokens); n < len(s.slot.tokens) {
-			l.slots.cut(s.slot, s.job.cutting.usable(s.slot.spans, min(n, len(s.tokens)-1)))
+		if n := min(commonPrefix(s.slot.tokens, s.tokens), len(s.tokens)-1); n < len(s.slot.tokens) {
+			if n < s.prompt { // else the prompt stays as it was read
+				n = s.job.cutting.usable(s.slot.spans, n)
+			}
+			l.slots.cut(s.slot, n)
 		}
 		return
 	}

@@ -569,8 +569,13 @@ func (l *loop) take(s *sequence, room int) int {
 		return 0
 	}
 	n := min(len(pending), room)
-	if s.kind = written; !s.primed && l.slots.rewinds {
-		n, s.kind = s.job.cutting.next(len(s.slot.tokens), len(s.tokens), room)
+	s.kind = written
+	switch at := len(s.slot.tokens); {
+	case !l.slots.rewinds:
+	case !s.primed:
+		n, s.kind = s.job.cutting.next(at, len(s.tokens), room)
+	case at < s.prompt: // its cells were given up
+		n, s.kind = s.job.cutting.next(at, s.prompt, room)
 	}
 	if len(s.stops) > 0 {
 		n = min(n, s.stops[0].at-len(s.slot.tokens))

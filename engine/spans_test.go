@@ -3,7 +3,9 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stencil-json/stencil/backend"
 	"github.com/stencil-json/stencil/backend/scripted"
@@ -118,5 +120,47 @@ func TestGrain(t *testing.T) {
 		if got := fmt.Sprint(batches); got != c.want || r.CachedTokens != c.cached {
 			t.Errorf("%s: read in %s with %d tokens cached, want %s with %d", c.name, got, r.CachedTokens, c.want, c.cached)
 		}
+	}
+}
+
+// TestGrainAfterPreemption checks that a prompt whose cells were given up is read again in the same pieces.
+func TestGrainAfterPreemption(t *testing.T) {
+	const prompt = 100
+	var wrong []string
+	again := 0
+	e := newHooked(t, scripted.Options{Grain: 64, Delay: 200 * time.Microsecond}, Config{Parallel: 2, CacheSlots: -1, Context: backend.ContextParams{Size: 256}}, hookedContext{batch: func(_ backend.Context, b *backend.Batch) {
+		for from := 0; from < len(b.Pos); {
+			to := from + 1
+			for to < len(b.Pos) && b.Seqs[to] == b.Seqs[from] {
+				to++
+			}
+			begin, end := int(b.Pos[from]), int(b.Pos[to-1])+1
+			if begin == 0 {
+				again++
+			}
+			if begin < prompt && begin%64 != 0 || begin < prompt && end > prompt {
+				wrong = append(wrong, fmt.Sprintf("%d-%d", begin, end))
+			}
+			from = to
+		}
+	}})
+	var clients sync.WaitGroup
+	for i := range uint64(4) {
+		clients.Go(func() {
+			stream, err := e.Submit(t.Context(), Request{Prompt: words(i, prompt), MaxTokens: 100, Sampling: noEnd})
+			if err == nil {
+				_, err = stream.Collect(t.Context())
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	clients.Wait()
+	if s := e.Stats(); s.Preempted == 0 || again <= 4 {
+		t.Fatalf("%d preempted, prompts begun %d times: the test is too easy", s.Preempted, again)
+	}
+	if len(wrong) > 0 {
+		t.Errorf("pieces of prompts: %v", wrong)
 	}
 }

@@ -287,6 +287,24 @@ func TestForeignCallIsRecast(t *testing.T) {
 	}
 }
 
+// TestRecastKeepsPrompt checks that a prompt stays in the cache as it was read, with the logits after it, when the call after
+// it is recast: read in another way, it would give other probabilities the next time.
+func TestRecastKeepsPrompt(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	const call = `{"name": "weather", "arguments": {"days": 3, "unit": "C"}}`
+	_, url := start(t, setup{vocab: v, next: sayRecast(v, "```json\n"+call+"\n```", "[\n"+call+"\n]", 0), opt: scripted.Options{Grain: 64}})
+	for i := range 3 {
+		_, _, got := post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "call_confidence": 0, `+weatherTools+`}`)
+		if at(got, "choices", 0, "message", "tool_calls", 0, "function", "name") != "weather" {
+			t.Fatal(got)
+		}
+		prompt, cached := at(got, "usage", "prompt_tokens"), at(got, "usage", "prompt_tokens_details", "cached_tokens")
+		if want := []any{0.0, prompt, prompt}[i]; cached != want {
+			t.Errorf("request %d: %v of %v tokens cached, want %v", i, cached, prompt, want)
+		}
+	}
+}
+
 // TestAnotherCall checks that a call that is recast is followed by another one only if the model is sure of that: alone,
 // it would have ended there.
 func TestAnotherCall(t *testing.T) {

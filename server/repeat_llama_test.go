@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -96,5 +97,34 @@ func repeatConversations(t *testing.T, m realmodels.Model) {
 			}
 			texts[i], details[i] = cmp.Or(texts[i], text), cmp.Or(details[i], detail)
 		}
+	}
+}
+
+// TestSameCalls is TestSameText for calls, which Qwen2.5-Coder writes in another form than its template's, so that they are
+// recast in the model's context.
+func TestSameCalls(t *testing.T) {
+	url := startReal(t, realmodels.Qwen)
+	tools := `"tools": [{"type": "function", "function": {"name": "get_weather", "description": "The weather in a city on a day of the week.", "parameters": {"type": "object",
+		"properties": {"city": {"type": "string"}, "day": {"type": "string"}, "unit": {"type": "string", "enum": ["C", "F"], "description": "The unit of temperatures. Default is C."}}, "required": ["city", "day"]}}},
+		{"type": "function", "function": {"name": "find_trains", "description": "The trains from one place to another.", "parameters": {"type": "object",
+		"properties": {"from": {"type": "string"}, "to": {"type": "string"}}, "required": ["from", "to"]}}}]`
+	variants := []string{`"call_confidence": 0, `, `"seed": 3, `, `"forced": false, `}
+	first := map[string]string{}
+	for range 2 {
+		for _, question := range []string{"What is the weather in Paris on Friday?", "Which trains go from Oslo to Bergen?"} {
+			for _, more := range variants {
+				status, _, got := post(t, url+"/v1/chat/completions", ask(question, `"logprobs": true, `+more+tools))
+				if status != 200 {
+					t.Fatalf("%d: %v", status, got)
+				}
+				raw, _ := json.Marshal(at(got, "choices", 0, "logprobs", "content"))
+				request, answer := question+more, string(raw)
+				if before := cmp.Or(first[request], answer); before != answer {
+					t.Errorf("%s, %v of %v tokens cached: %.200s, before %.200s", request, at(got, "usage", "prompt_tokens_details", "cached_tokens"), at(got, "usage", "prompt_tokens"), answer, before)
+				}
+				first[request] = answer
+			}
+		}
+		slices.Reverse(variants) // other requests are the first ones
 	}
 }
