@@ -12,6 +12,10 @@ type Batch struct {
 	Seqs   []int32
 	Want   []int8 // 1 if logits are requested, else 0
 
+	// Steady asks for the same numbers as ever: nothing outside the batch and its sequences, such as what other programs do,
+	// may have an influence on them.
+	Steady bool
+
 	rows int
 }
 
@@ -50,7 +54,7 @@ func (b *Batch) Rows() int { return b.rows }
 // Reset empties the batch.
 func (b *Batch) Reset() {
 	b.Tokens, b.Pos, b.Seqs, b.Want = b.Tokens[:0], b.Pos[:0], b.Seqs[:0], b.Want[:0]
-	b.rows = 0
+	b.rows, b.Steady = 0, false
 }
 
 // Check returns an error for the first entry that violates a rule that can be

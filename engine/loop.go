@@ -520,6 +520,7 @@ func (l *loop) fill() bool {
 	first := l.active[l.turn%len(l.active)]
 	if first.job.req.Solo {
 		l.turn++
+		l.batch.Steady = true
 		return l.take(first, room) > inlinePending
 	}
 	var prefilling []*sequence

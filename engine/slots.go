@@ -162,10 +162,12 @@ func (s *slots) restore(x *slot, held contents, state []byte) error {
 		return nil
 	}
 	s.clear(x)
-	s.log.Warn("a saved prompt cannot be restored; it is read again", "tokens", len(tokens), "bytes", len(state), "error", err)
+	const told = "a saved prompt cannot be restored; it is read again"
 	if errors.Is(err, backend.ErrNoSlot) && s.others(x) {
+		s.log.Debug(told, "tokens", len(tokens), "bytes", len(state), "error", err)
 		return nil // they take up the room
 	}
+	s.log.Warn(told, "tokens", len(tokens), "bytes", len(state), "error", err)
 	if c, n := s.kept.longest(tokens); c != nil && n == len(c.tokens) && n == len(tokens) {
 		s.kept.forget(c)
 	}

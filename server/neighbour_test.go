@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stencil-json/stencil/backend/scripted"
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/internal/poll"
 	"github.com/stencil-json/stencil/schema"
@@ -268,9 +269,11 @@ func neighbours(t *testing.T, url string, most int, done <-chan struct{}) []time
 // run takes a sample of the requests; with STENCIL_NEIGHBOURS, such as 20s for each kind of hostile request, it takes all
 // and prints how much longer the answers took than without it, and how large the heap became. Both check that no honest
 // request fails, that the heap stays within the limit, and that nothing works on or is held once the hostile client has
-// hung up.
+// hung up. STENCIL_NEIGHBOURS_STEP, such as 1ms, is how long a step of the scripted model takes; by default it takes no time.
 func TestNeighbours(t *testing.T) {
+	step, _ := time.ParseDuration(os.Getenv("STENCIL_NEIGHBOURS_STEP"))
 	srv, url := start(t, setup{
+		opt: scripted.Options{Delay: step},
 		eng: engine.Config{Parallel: 4}, cfg: Config{
 			SchemaLimits: schema.Limits{Time: 500 * time.Millisecond}, Access: neighbourKeys, MemoryLimit: neighbourMemory,
 		},

@@ -30,7 +30,7 @@ type cContext struct {
 	abort *abortFlag
 	pin   runtime.Pinner
 	load  *loadMeter
-	using int    // current threads of one-token decodes
+	using threads
 	watch *watch // of the context.Context of the last Decode
 
 	lens   []int32   // tokens in each sequence
@@ -42,6 +42,9 @@ type cContext struct {
 }
 
 var _ backend.Context = (*cContext)(nil)
+
+// threads are how many threads compute batches of one token and others.
+type threads struct{ one, batch int }
 
 // abortFlag is the struct stencil_abort of the shim. It is Go memory, pinned as
 // long as C may read it: the function that sets it may still be running after its
@@ -232,7 +235,7 @@ func (c *cContext) Decode(ctx context.Context, b *backend.Batch) error {
 		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
 	}
 	c.rows = 0 // llama.cpp overwrites the rows from here on
-	c.chooseThreads(b.Len())
+	c.chooseThreads(b.Len(), b.Steady)
 
 	status := C.stencil_decode(c.ptr, C.int32_t(b.Len()),
 		ints(b.Tokens), ints(b.Pos), ints(b.Seqs), (*C.int8_t)(unsafe.SliceData(b.Want)))
@@ -424,17 +427,22 @@ func (c *cContext) Close() error {
 }
 
 // chooseThreads sets the number of threads to the cores that other programs leave
-// free, limited by the configured number.
-func (c *cContext) chooseThreads(tokens int) {
+// free, limited by the configured number, or to the configured number if steady: flash
+// attention divides the cells of one token among its threads, and so sums them up in
+// another order with another number.
+func (c *cContext) chooseThreads(tokens int, steady bool) {
 	free, fresh := c.load.free(tokens)
-	if !fresh && c.using != 0 {
+	switch {
+	case steady:
+		free = float64(max(c.p.Threads, c.p.BatchThreads))
+	case !fresh && c.using != threads{}:
 		return
 	}
-	n := threadsFor(c.p.Threads, free)
-	if n == c.using {
+	now := threads{threadsFor(c.p.Threads, free), threadsFor(c.p.BatchThreads, free)}
+	if now == c.using {
 		return
 	}
-	c.using = n
-	log().Debug("threads", "computing", n, "cores_free", math.Round(free*100)/100)
-	C.stencil_threads(c.ptr, C.int32_t(n), C.int32_t(threadsFor(c.p.BatchThreads, free)))
+	c.using = now
+	log().Debug("threads", "computing", now.one, "cores_free", math.Round(free*100)/100)
+	C.stencil_threads(c.ptr, C.int32_t(now.one), C.int32_t(now.batch))
 }

@@ -215,7 +215,7 @@ func (e *embedder) compute(ctx context.Context, from, to int) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", backend.ErrAborted, context.Cause(ctx))
 	}
-	e.c.chooseThreads(to - from)
+	e.c.chooseThreads(to-from, false)
 	b := &e.batch
 	status := C.stencil_embed(e.c.ptr, C.bool(e.encoder), C.int32_t(to-from),
 		ints(b.Tokens[from:to]), ints(b.Pos[from:to]), ints(b.Seqs[from:to]), (*C.int8_t)(unsafe.SliceData(b.Want[from:to])))

@@ -145,17 +145,34 @@ func (p *properties) refer(src json.RawMessage) json.RawMessage {
 		if json.Unmarshal(src, &s) != nil || s.Ref == "" {
 			return src
 		}
-		var root any
-		if data, err := json.Marshal(p.root); err != nil || json.Unmarshal(data, &root) != nil {
-			return src
-		}
-		to, err := json.Marshal(Refer(root, s.Ref))
-		if err != nil || string(to) == "null" {
+		to := p.target(s.Ref)
+		if to == nil {
 			return src
 		}
 		src = to
 	}
 	return src
+}
+
+// target returns what a reference within the schema points to, as it is written there; nil if there is no such part.
+func (p *properties) target(ref string) json.RawMessage {
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	var here json.RawMessage
+	for i, step := range strings.Split(path, "/") {
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		in := p.root
+		if i > 0 {
+			in = nil // else the members would be added to the root
+			if json.Unmarshal(here, &in) != nil {
+				return nil
+			}
+		}
+		here = in[step]
+	}
+	return here
 }
 
 // jsonTypes are the types with their names; a number includes integers.
