@@ -68,7 +68,7 @@ of values that occur in the text, the shares of correct and of valid answers, an
 mean tokens and seconds, all with 95% intervals; and for each arm the difference
 to --base on the same cases, by bootstrap over cases. For sets of calls, it counts
 wrong answers by cause (wrong function, wrong value, missing or extra argument,
-wrong count, no call, unwanted call, parse failure) and adds up tokens and seconds;
+wrong count, no call, in text, unwanted call, parse failure) and adds up tokens and seconds;
 "forced" is the share of tokens that cost no step of the model, if a server says.`,
 		Example: `  stencil eval --model m.gguf --out results.jsonl --html report.html cases.jsonl
   stencil eval --server http://127.0.0.1:8080 cases.jsonl

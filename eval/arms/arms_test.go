@@ -472,8 +472,8 @@ func TestRunCalls(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(table.String()), " ")
 	for _, want := range []string{
-		"set arm right wrong function wrong value missing argument extra argument wrong count no call unwanted call parse failure request failed prompt completion median forced seconds",
-		"calls ours 1/9 1 1 1 1 1 1 0 1 1 160 80 10 40.0% ", "calls theirs 1/9 1 1 1 1 1 1 0 1 1 160 80 10 - ", "nothing ours 1/2 0 0 0 0 0 0 1 0 0 40 20 10 40.0% ",
+		"set arm right wrong function wrong value missing argument extra argument wrong count no call in text unwanted call parse failure request failed prompt completion median forced seconds",
+		"calls ours 1/9 1 1 1 1 1 1 0 0 1 1 160 80 10 40.0% ", "calls theirs 1/9 1 1 1 1 1 1 0 0 1 1 160 80 10 - ", "nothing ours 1/2 0 0 0 0 0 0 0 1 0 0 40 20 10 40.0% ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, table.String())

@@ -52,7 +52,9 @@ func (c calls) cause(a Answer) Cause {
 	switch {
 	case len(a.Calls) > 0 && len(c.want) == 0:
 		return UnwantedCall
-	case len(a.Calls) == 0 && len(c.want) > 0 && slices.ContainsFunc(a.Stray, called), slices.ContainsFunc(a.Calls, unread):
+	case len(a.Calls) == 0 && len(c.want) > 0 && slices.ContainsFunc(a.Stray, called):
+		return InText
+	case slices.ContainsFunc(a.Calls, unread):
 		return Unparsed
 	case len(a.Calls) == 0 && len(c.want) > 0:
 		return NoCall

@@ -66,7 +66,8 @@ type Cause string
 // The causes. Of several, the first in this order counts.
 const (
 	UnwantedCall    Cause = "unwanted_call" // none was wanted
-	Unparsed        Cause = "parse_failure" // the arguments are no object, or the calls were left in the text
+	InText          Cause = "in_text"       // the answer has none, but its text holds one of a tool
+	Unparsed        Cause = "parse_failure" // the arguments are no object
 	NoCall          Cause = "no_call"       // some were wanted
 	WrongCount      Cause = "wrong_count"
 	WrongFunction   Cause = "wrong_function"
@@ -77,7 +78,7 @@ const (
 )
 
 // Causes are all causes, in the order of reports.
-var Causes = []Cause{WrongFunction, WrongValue, MissingArgument, ExtraArgument, WrongCount, NoCall, UnwantedCall, Unparsed, Unanswered}
+var Causes = []Cause{WrongFunction, WrongValue, MissingArgument, ExtraArgument, WrongCount, NoCall, InText, UnwantedCall, Unparsed, Unanswered}
 
 // Exact reports whether every field is right.
 func (s Score) Exact() bool { return s.Fields > 0 && s.Right == s.Fields }

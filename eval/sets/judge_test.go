@@ -213,7 +213,7 @@ func TestCauses(t *testing.T) {
 		{[]wantedCall{one(1), one(2)}, []Call{{"f", `{"n": 1, "m": 5}`}}, nil, WrongCount},
 		{[]wantedCall{one(1)}, nil, nil, NoCall},
 		{[]wantedCall{one(1)}, nil, []Call{{"h", `{}`}}, NoCall},
-		{[]wantedCall{one(1)}, nil, []Call{{"f", `{}`}}, Unparsed},
+		{[]wantedCall{one(1)}, nil, []Call{{"f", `{}`}}, InText},
 		{[]wantedCall{one(1)}, []Call{{"f", `{"n": 1, "m": `}}, nil, Unparsed},
 		{[]wantedCall{one(1)}, []Call{{"f", `[]`}}, nil, Unparsed},
 		{nil, []Call{{"f", `{"n": 1}`}}, nil, UnwantedCall},
