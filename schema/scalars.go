@@ -17,12 +17,14 @@ type numbers struct {
 	decimalIndex logic.Memo[string, int32]
 	sets         logic.Lists
 	automata     logic.Memo[logic.Form, []*number.Automaton]
+	held         map[*number.Automaton]bool // those in automata
+	size         int                        // bytes of those
 	list         []*number.Automaton
 	index        logic.Memo[*number.Automaton, int32]
 }
 
 func newNumbers(b *base) *numbers {
-	return &numbers{base: b, sets: logic.NewLists()}
+	return &numbers{base: b, sets: logic.NewLists(), held: map[*number.Automaton]bool{}}
 }
 
 func (ns *numbers) decimal(x number.Decimal) int32 {
@@ -60,6 +62,10 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 		if a = language.SharedAutomaton(a); !slices.Contains(list, a) {
 			list = append(list, a)
 		}
+		if !ns.held[a] {
+			ns.held[a] = true
+			ns.size += a.Bytes()
+		}
 		return true
 	})
 	if !ok {
@@ -67,6 +73,11 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 	}
 	ns.automata.Put(f, list)
 	return list
+}
+
+// bytes returns about how much memory the automata hold, shared ones included.
+func (ns *numbers) bytes() int {
+	return ns.size + 64*len(ns.automata) + 96*len(ns.decimals)
 }
 
 // check fails if the automaton exceeded a limit, in which case it wrongly appears to

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -456,6 +457,38 @@ func TestUniqueItemsReadTwoWays(t *testing.T) {
 	if n, err := g.NewMatcher().AcceptBytes([]byte(same)); err == nil || n != len(same)-1 {
 		t.Errorf("%s: %d bytes accepted, %v", same, n, err)
 	}
+}
+
+// TestUniqueNumbersAreCounted checks that what is remembered of the numbers that an array may still contain, another set after each
+// item, counts as memory: the tables are discarded in time.
+func TestUniqueNumbersAreCounted(t *testing.T) {
+	numbers := make([]string, 150)
+	for i := range numbers {
+		numbers[i] = strconv.Itoa(i)
+	}
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	g := grammar(t, byteVocab(t), `{"type": "array", "uniqueItems": true, "minItems": 100, "items": {"enum": [`+strings.Join(numbers, ",")+`]}}`, Options{Limits: Limits{Memory: 64 << 20}})
+	m, before := g.NewMatcher(), held()
+	for i := range 40 {
+		if _, err := m.AcceptBytes([]byte(map[bool]string{true: "[", false: ","}[i == 0] + numbers[i*37%150])); err != nil {
+			t.Fatal(err)
+		}
+		if m.Remaining() == nil {
+			t.Fatal(m.Err())
+		}
+		if _, err := m.Mask(); err != nil { // before which the tables may be discarded
+			t.Fatal(err)
+		}
+	}
+	if grown := held() - before; grown > 96<<20 || g.Stats().Resets == 0 {
+		t.Errorf("%d MiB more are held, %d counted, after %d resets", grown>>20, g.Stats().Bytes>>20, g.Stats().Resets)
+	}
+	runtime.KeepAlive(m)
 }
 
 // TestManyPatterns checks a value that selects among alternatives by a pattern each,

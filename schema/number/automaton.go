@@ -3,6 +3,7 @@ package number
 import (
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // A State of an Automaton. States of different automata are unrelated.
@@ -82,6 +83,21 @@ func (a *Automaton) addRow() {
 		copy(rows, old)
 		a.rows.Store(&rows)
 	}
+}
+
+// Bytes returns about how much memory the automaton holds now. States that are reached later are not counted.
+func (a *Automaton) Bytes() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := 512 + cap(a.nodes)*int(unsafe.Sizeof(node{})) + 64*len(a.states)
+	if rows := a.rows.Load(); rows != nil {
+		n += cap(*rows) * int(unsafe.Sizeof(row{}))
+	}
+	decimals := cap(a.spec.In) + cap(a.spec.NotIn) + cap(a.spec.MultipleOf) + cap(a.spec.NotMultipleOf)
+	for i := range a.sides {
+		decimals += cap(a.sides[i].values)
+	}
+	return n + decimals*int(unsafe.Sizeof(Decimal{}))
 }
 
 // Start returns the state before the first byte. It is never Dead.
