@@ -17,14 +17,13 @@ type numbers struct {
 	decimalIndex logic.Memo[string, int32]
 	sets         logic.Lists
 	automata     logic.Memo[logic.Form, []*number.Automaton]
-	held         map[*number.Automaton]bool // those in automata
-	size         int                        // bytes of those
+	held         language.Held // those in automata
 	list         []*number.Automaton
 	index        logic.Memo[*number.Automaton, int32]
 }
 
 func newNumbers(b *base) *numbers {
-	return &numbers{base: b, sets: logic.NewLists(), held: map[*number.Automaton]bool{}}
+	return &numbers{base: b, sets: logic.NewLists()}
 }
 
 func (ns *numbers) decimal(x number.Decimal) int32 {
@@ -59,12 +58,8 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 			}
 			return true
 		}
-		if a = language.SharedAutomaton(a); !slices.Contains(list, a) {
+		if a = ns.held.Shared(a); !slices.Contains(list, a) {
 			list = append(list, a)
-		}
-		if !ns.held[a] {
-			ns.held[a] = true
-			ns.size += a.Bytes()
 		}
 		return true
 	})
@@ -75,13 +70,7 @@ func (ns *numbers) automataOf(f logic.Form) []*number.Automaton {
 	return list
 }
 
-// bytes returns about how much memory the automata hold, shared ones included.
-func (ns *numbers) bytes() int {
-	return ns.size + 64*len(ns.automata) + 96*len(ns.decimals)
-}
-
-// check fails if the automaton exceeded a limit, in which case it wrongly appears to
-// have no further steps.
+// check fails if the automaton exceeded a limit, in which case it wrongly appears to have no further steps.
 func (ns *numbers) check(a *number.Automaton) {
 	var limit *number.LimitError
 	if err := a.Err(); errors.As(err, &limit) {

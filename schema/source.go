@@ -82,7 +82,7 @@ func (s *source) Exceeded(limit *meter.LimitError) error {
 
 // Bytes implements [decoder.Source].
 func (s *source) Bytes() int {
-	return s.goals.Bytes() + s.forms.Bytes() + s.views.bytes() + s.numbers.bytes() + 120*len(s.frames.Keys) +
+	return s.goals.Bytes() + s.forms.Bytes() + s.views.bytes() + s.numbers.held.Bytes() + 120*len(s.frames.Keys) +
 		200*len(s.objects.states.Keys) + 64*len(s.arrays.states) + 160*len(s.keys.states.Keys) +
 		64*len(s.shortest.known) + 64*len(s.objects.moves) + 48*len(s.arrays.moves)
 }

@@ -37,3 +37,25 @@ func SharedAutomaton(a *number.Automaton) *number.Automaton {
 	automataBytes += len(key) + a.Bytes()
 	return a
 }
+
+// Held are the automata that one schema holds. It belongs to one goroutine at a time.
+type Held struct {
+	all   map[*number.Automaton]bool
+	bytes int
+}
+
+// Shared returns the shared automaton equal to a, and counts it if it is new here.
+func (h *Held) Shared(a *number.Automaton) *number.Automaton {
+	a = SharedAutomaton(a)
+	if !h.all[a] {
+		if h.all == nil {
+			h.all = map[*number.Automaton]bool{}
+		}
+		h.all[a] = true
+		h.bytes += a.Bytes()
+	}
+	return a
+}
+
+// Bytes returns about how much memory the automata take.
+func (h *Held) Bytes() int { return h.bytes }

@@ -85,17 +85,15 @@ func (a *Automaton) addRow() {
 	}
 }
 
-// Bytes returns about how much memory the automaton holds now. States that are reached later are not counted.
+// Bytes returns about how much memory the automaton takes. It doesn't depend on the texts that have been followed so far.
 func (a *Automaton) Bytes() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	n := 512 + cap(a.nodes)*int(unsafe.Sizeof(node{})) + 64*len(a.states)
-	if rows := a.rows.Load(); rows != nil {
-		n += cap(*rows) * int(unsafe.Sizeof(row{}))
+	n := 4096 // the states that texts reach, as far as they are not known from the start
+	if a.trie {
+		n = 512 + cap(a.nodes)*int(unsafe.Sizeof(node{})) + cap(*a.rows.Load())*int(unsafe.Sizeof(row{}))
 	}
-	decimals := cap(a.spec.In) + cap(a.spec.NotIn) + cap(a.spec.MultipleOf) + cap(a.spec.NotMultipleOf)
+	decimals := len(a.spec.In) + len(a.spec.NotIn) + len(a.spec.MultipleOf) + len(a.spec.NotMultipleOf)
 	for i := range a.sides {
-		decimals += cap(a.sides[i].values)
+		decimals += len(a.sides[i].values)
 	}
 	return n + decimals*int(unsafe.Sizeof(Decimal{}))
 }
