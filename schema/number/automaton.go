@@ -85,17 +85,15 @@ func (a *Automaton) addRow() {
 	}
 }
 
-// Bytes returns about how much memory the automaton takes. It doesn't depend on the texts that have been followed so far.
+// Bytes returns about how much memory the automaton takes: as much for each that accepts the same, whatever its Spec was and
+// whichever texts have been followed.
 func (a *Automaton) Bytes() int {
 	n := 4096 // the states that texts reach, as far as they are not known from the start
 	if a.trie {
 		n = 512 + cap(a.nodes)*int(unsafe.Sizeof(node{})) + cap(*a.rows.Load())*int(unsafe.Sizeof(row{}))
 	}
-	decimals := len(a.spec.In) + len(a.spec.NotIn) + len(a.spec.MultipleOf) + len(a.spec.NotMultipleOf)
-	for i := range a.sides {
-		decimals += len(a.sides[i].values)
-	}
-	return n + decimals*int(unsafe.Sizeof(Decimal{}))
+	values := len(a.sides[0].values) + len(a.sides[1].values)
+	return n + 4*values*int(unsafe.Sizeof(Decimal{})) // with those that the Spec lists and excludes
 }
 
 // Start returns the state before the first byte. It is never Dead.
