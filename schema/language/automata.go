@@ -14,7 +14,7 @@ var (
 )
 
 // maxAutomata and maxAutomataBytes are the number of shared automata and their bytes at which all are discarded. One of a large
-// enumeration takes a hundred bytes for each of its values, and there is one for each part of it that an array may still contain.
+// enumeration takes 300 bytes for each of its values, and there is one for each part of it that an array may still contain.
 const (
 	maxAutomata      = 4096
 	maxAutomataBytes = 32 << 20

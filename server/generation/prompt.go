@@ -173,8 +173,9 @@ const namingSteps = 1000
 // outerNames returns the names of the properties of a schema's outermost objects: those of the document itself, of the
 // items of a list, and of each alternative. It returns none for a schema that it can't follow.
 func outerNames(schema json.RawMessage) []string {
-	var root any
-	if json.Unmarshal(schema, &root) != nil {
+	var root map[string]json.RawMessage
+	var whole any
+	if json.Unmarshal(schema, &root) != nil || json.Unmarshal(schema, &whole) != nil {
 		return nil
 	}
 	var out []string
@@ -192,7 +193,10 @@ func outerNames(schema json.RawMessage) []string {
 			return
 		}
 		if ref, ok := object["$ref"].(string); ok {
-			visit(arguments.Refer(root, ref))
+			var to any
+			if json.Unmarshal(arguments.Target(root, ref), &to) == nil {
+				visit(to)
+			}
 		}
 		visit(object["items"])
 		for _, keyword := range []string{"prefixItems", "allOf", "anyOf", "oneOf"} {
@@ -202,7 +206,7 @@ func outerNames(schema json.RawMessage) []string {
 			}
 		}
 	}
-	visit(root)
+	visit(whole)
 	return out
 }
 

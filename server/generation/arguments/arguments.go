@@ -145,34 +145,13 @@ func (p *properties) refer(src json.RawMessage) json.RawMessage {
 		if json.Unmarshal(src, &s) != nil || s.Ref == "" {
 			return src
 		}
-		to := p.target(s.Ref)
+		to := Target(p.root, s.Ref)
 		if to == nil {
 			return src
 		}
 		src = to
 	}
 	return src
-}
-
-// target returns what a reference within the schema points to, as it is written there; nil if there is no such part.
-func (p *properties) target(ref string) json.RawMessage {
-	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok {
-		return nil
-	}
-	var here json.RawMessage
-	for i, step := range strings.Split(path, "/") {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		in := p.root
-		if i > 0 {
-			in = nil // else the members would be added to the root
-			if json.Unmarshal(here, &in) != nil {
-				return nil
-			}
-		}
-		here = in[step]
-	}
-	return here
 }
 
 // jsonTypes are the types with their names; a number includes integers.
@@ -430,15 +409,19 @@ func (p *properties) document(ctx context.Context, m *registry.Model, src json.R
 	return compiled.Document(), nil
 }
 
-// Refer resolves a reference within the document; nil if it has no target.
-func Refer(root any, ref string) any {
+// Target returns what a reference within a schema points to, as it is written there; nil if there is no such part.
+func Target(schema map[string]json.RawMessage, ref string) json.RawMessage {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil
 	}
-	for _, step := range strings.Split(path, "/") {
-		object, _ := root.(map[string]any)
-		root = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	var here json.RawMessage
+	for step := range strings.SplitSeq(path, "/") {
+		if here = schema[jsondoc.UnescapePointer(step)]; here == nil {
+			return nil
+		}
+		schema = nil                      // the caller's would be added to
+		_ = json.Unmarshal(here, &schema) // stays nil if that is no object
 	}
-	return root
+	return here
 }

@@ -24,7 +24,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, ref := range []string{"#/$defs/none", "#/$defs/c/enum/x", "other.json", "#"} {
-		if to := p.target(ref); to != nil {
+		if to := Target(p.root, ref); to != nil {
 			t.Errorf("%s: %s", ref, to)
 		}
 	}
