@@ -109,6 +109,81 @@ func TestCustomTools(t *testing.T) {
 	}
 }
 
+// TestCustomChatTools checks that custom tools are called with text in chat completions too, and that their calls can be
+// sent back.
+func TestCustomChatTools(t *testing.T) {
+	_, url := start(t, setup{next: scripted.Random(3)})
+	path := url + "/v1/chat/completions"
+	const tools = `"parallel_tool_calls": false, "tools": [
+		{"type": "function", "function": {"name": "look"}},
+		{"type": "custom", "custom": {"name": "free", "format": {"type": "text"}}},
+		{"type": "custom", "custom": {"name": "patch", "description": "d", "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a\"[bc]{3}"}}}}]`
+	named := chatBody(tools + `, "tool_choice": {"type": "custom", "custom": {"name": "patch"}}`)
+	_, _, got := post(t, path, named)
+	call := at(got, "choices", 0, "message", "tool_calls", 0)
+	input, _ := at(call, "custom", "input").(string)
+	if at(call, "type") != "custom" || at(call, "custom", "name") != "patch" || len(input) != 5 || input[:2] != `a"` || at(call, "function") != nil || at(got, "choices", 0, "finish_reason") != "tool_calls" {
+		t.Fatalf("%v", got)
+	}
+	for _, more := range []string{`, "stream": true`, `, "stream": true, "logprobs": true`} {
+		text, name := "", ""
+		for _, chunk := range chunksOf(t, path, strings.TrimSuffix(named, "}")+more+"}") {
+			delta := at(chunk, "choices", 0, "delta", "tool_calls", 0)
+			if at(delta, "function") != nil {
+				t.Errorf("%v", chunk)
+			}
+			if piece, ok := at(delta, "custom", "input").(string); ok {
+				text += piece
+			}
+			if begun, ok := at(delta, "custom", "name").(string); ok {
+				name += begun
+			}
+		}
+		if text != input || name != "patch" {
+			t.Errorf("%s: %q %q, want %q", more, name, text, input)
+		}
+	}
+	one := `{"type": "custom", "custom": {"name": "free"}}`
+	for _, choice := range []string{one, `{"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [` + one + `]}}`} {
+		_, _, got := post(t, path, chatBody(tools+`, "tool_choice": `+choice))
+		if at(got, "choices", 0, "message", "tool_calls", 0, "custom", "name") != "free" {
+			t.Errorf("%s: %v", choice, got)
+		}
+	}
+	status, _, got := post(t, path, `{"messages": [{"role": "user", "content": "x"},
+		{"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "patch", "input": "a\"bbb"}}]},
+		{"role": "tool", "tool_call_id": "c", "content": "done"}]}`)
+	if status != 200 {
+		t.Errorf("%v", got)
+	}
+	if status, _, got := post(t, path, chatBody(`"tools": [
+		{"type": "custom", "custom": {"name": "patch", "format": {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: \"a\""}}}}]`)); status != 400 ||
+		at(got, "error", "param") != "tools[0].custom.format" || !strings.Contains(at(got, "error", "message").(string), "the grammar of the tool patch") {
+		t.Errorf("%d %v", status, got)
+	}
+}
+
+// TestToolsLeftOut checks that a request that can't do without a tool that was left out names it and why.
+func TestToolsLeftOut(t *testing.T) {
+	_, url := start(t, setup{reply: "fine"})
+	const lark = `{"type": "custom", "name": "patch", "format": {"type": "grammar", "syntax": "lark", "definition": "start: \"a\""}}`
+	for _, c := range []struct{ tools, choice, param, message string }{
+		{lark, `"required"`, "tools[0].format", "the grammar of the tool patch, which is in Lark's syntax"},
+		{lark, `{"type": "custom", "name": "patch"}`, "tools[0].format", "the grammar of the tool patch, which is in Lark's syntax"},
+		{`{"type": "function", "name": "f"}, ` + lark, `{"type": "allowed_tools", "mode": "required", "tools": [{"type": "custom", "name": "patch"}]}`, "tools[1].format", "the grammar of the tool patch"},
+		{`{"type": "web_search"}`, `"required"`, "tools[0].type", `a tool of type "web_search"`},
+		{`{"type": "custom", "name": "patch", "format": {"type": "grammar", "syntax": "regex"}}`, `"auto"`, "tools[0].format.definition", "is missing"},
+		{`{"type": "custom", "name": "patch", "format": {"type": "grammar", "definition": "a"}}`, `"auto"`, "tools[0].format.syntax", "is missing"},
+		{`{"type": "custom", "name": "patch", "format": {"type": "grammar", "syntax": "regex", "definition": "("}}`, `"auto"`, "tools[0].format", "pattern"},
+	} {
+		status, _, got := post(t, url+"/v1/responses", responsesBody(`"input": "x", "tools": [`+c.tools+`], "tool_choice": `+c.choice))
+		message, _ := at(got, "error", "message").(string)
+		if status != 400 || at(got, "error", "param") != c.param || !strings.Contains(message, c.message) {
+			t.Errorf("%s under %s: %d %v", c.tools, c.choice, status, got)
+		}
+	}
+}
+
 // TestPastItems checks that history is never refused.
 func TestPastItems(t *testing.T) {
 	_, url := start(t, setup{vocab: familyVocab(t, "qwen3", "<|im_start|>", "<|im_end|>"), reply: "fine"})

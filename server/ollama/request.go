@@ -181,7 +181,7 @@ func readOllamaChat(o *wire.Object) (*ollamaRequest, error) {
 		}
 		q.Messages = append(q.Messages, one)
 	}
-	if err := q.ReadTools(o); err != nil {
+	if err := q.ReadTools(o, false); err != nil {
 		return nil, err
 	}
 	return q, q.ReadToolChoice(o)

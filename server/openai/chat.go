@@ -9,6 +9,7 @@ import (
 	"github.com/stencil-json/stencil/server/generation/assess"
 	"github.com/stencil-json/stencil/server/generation/layout"
 	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/request"
 	"github.com/stencil-json/stencil/server/stored"
 	"github.com/stencil-json/stencil/server/wire"
 	"github.com/stencil-json/stencil/vocab"
@@ -96,10 +97,16 @@ type chatMessage struct {
 }
 
 type chatCall struct {
-	Index    *int         `json:"index,omitempty"` // in streams
-	ID       string       `json:"id,omitempty"`
-	Type     string       `json:"type,omitempty"`
-	Function chatFunction `json:"function"`
+	Index    *int          `json:"index,omitempty"` // in streams
+	ID       string        `json:"id,omitempty"`
+	Type     string        `json:"type,omitempty"`
+	Function *chatFunction `json:"function,omitempty"`
+	Custom   *chatCustom   `json:"custom,omitempty"`
+}
+
+type chatCustom struct {
+	Name  string `json:"name,omitempty"`
+	Input string `json:"input"`
 }
 
 type chatFunction struct {
@@ -121,7 +128,7 @@ func (q *chatRequest) choiceOf(v *vocab.Vocab, index int, c *generation.Choice) 
 	if c.Message.Content != "" || len(c.Message.Calls) == 0 {
 		out.Message.Content = &c.Message.Content
 	}
-	out.Message.calls(c.Message.Calls, q.functions)
+	q.calls(&out.Message, c.Message.Calls)
 	if q.Logprobs {
 		out.Logprobs = generation.LogprobsOf(v, c.Tokens)
 	}
@@ -139,6 +146,7 @@ type chatSink struct {
 	request    *chatRequest
 	clock      []generation.Clock // by choice, with timings_per_token
 	tokens     []int
+	custom     map[int]string // by choice: the arguments of a custom tool's call so far
 }
 
 type chatChunk struct {
@@ -217,15 +225,32 @@ func (s *chatSink) Piece(index int, p layout.Piece, tokens []engine.Token) error
 			one.Delta.Function = &chatFunction{Name: p.Name}
 			break
 		}
-		one.Delta.Calls = []chatCall{{Index: &p.Call, ID: p.ID, Type: "function", Function: chatFunction{Name: p.Name}}}
+		one.Delta.Calls = []chatCall{{Index: &p.Call, ID: p.ID, Type: "function", Function: &chatFunction{Name: p.Name}}}
+		if s.request.Tools.IsCustom(p.Name) {
+			if s.custom == nil {
+				s.custom = map[int]string{}
+			}
+			s.custom[index] = ""
+			one.Delta.Calls = []chatCall{{Index: &p.Call, ID: p.ID, Type: "custom", Custom: &chatCustom{Name: p.Name}}}
+		}
 	case layout.PieceArguments:
+		if so, custom := s.custom[index]; custom {
+			s.custom[index] = so + p.Text
+			if len(tokens) == 0 || !s.generation.Request.Logprobs {
+				return nil
+			}
+			break
+		}
 		if s.request.functions {
 			one.Delta.Function = &chatFunction{Arguments: p.Text}
 			break
 		}
-		one.Delta.Calls = []chatCall{{Index: &p.Call, Function: chatFunction{Arguments: p.Text}}}
+		one.Delta.Calls = []chatCall{{Index: &p.Call, Function: &chatFunction{Arguments: p.Text}}}
 	case layout.PieceCallEnd:
-		if len(tokens) == 0 || !s.generation.Request.Logprobs {
+		if arguments, custom := s.custom[index]; custom { // the text is known once the JSON around it is complete
+			delete(s.custom, index)
+			one.Delta.Calls = []chatCall{{Index: &p.Call, Custom: &chatCustom{Input: request.CustomText(arguments)}}}
+		} else if len(tokens) == 0 || !s.generation.Request.Logprobs {
 			return nil
 		}
 	}

@@ -66,7 +66,7 @@ func readChatAs(o *wire.Object, llama bool) (*chatRequest, error) {
 		func() error { return q.ReadMaxTokens(o, "n_predict", "max_tokens", "max_completion_tokens") },
 		func() error { return o.Boolean("logprobs", &q.Logprobs) },
 		func() error { return o.Integer("top_logprobs", &q.TopLogprobs, 0, request.MaxTopLogprobs) },
-		func() error { return q.ReadTools(o) },
+		func() error { return q.ReadTools(o, true) },
 		func() error { return q.ReadToolChoice(o) },
 		func() error { return q.readFunctions(o) },
 		func() error { return readVerbosity(q.Request, o) },

@@ -92,13 +92,17 @@ func readPastFunction(m *wire.Object, to *chat.Message) error {
 }
 
 // calls sets the calls of an answer in the field that the client expects.
-func (m *chatMessage) calls(list []layout.Call, functions bool) {
+func (q *chatRequest) calls(m *chatMessage, list []layout.Call) {
 	for _, c := range list {
-		if functions {
+		switch {
+		case q.functions:
 			m.Function = &chatFunction{c.Name, c.Arguments}
 			return
+		case q.Tools.IsCustom(c.Name):
+			m.Calls = append(m.Calls, chatCall{ID: c.ID, Type: "custom", Custom: &chatCustom{c.Name, request.CustomText(c.Arguments)}})
+		default:
+			m.Calls = append(m.Calls, chatCall{ID: c.ID, Type: "function", Function: &chatFunction{c.Name, c.Arguments}})
 		}
-		m.Calls = append(m.Calls, chatCall{ID: c.ID, Type: "function", Function: chatFunction{c.Name, c.Arguments}})
 	}
 }
 

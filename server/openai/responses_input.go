@@ -158,11 +158,10 @@ func (in *inputReader) call(item *wire.Object, member string) error {
 		arguments = string(item.Members[member])
 	}
 	if member == "input" {
-		object, err := wire.Marshal(map[string]string{customInput: arguments})
-		if err != nil {
+		var err error
+		if arguments, err = request.CustomArguments(arguments); err != nil {
 			return err
 		}
-		arguments = string(object)
 	}
 	past.Name = in.promptName(namespace, name)
 	if past.ID == "" {

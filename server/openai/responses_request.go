@@ -34,7 +34,7 @@ type responsesRequest struct {
 	past       []json.RawMessage     // items up to the end of the previous response
 	items      []json.RawMessage     // of the input, with references resolved
 	origins    map[string]toolOrigin // by name in the prompt, of tools with another name for the client
-	leftOut    []string              // tools that the model doesn't get
+	leftOut    []leftTool            // tools that the model doesn't get
 }
 
 func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {

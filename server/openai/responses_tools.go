@@ -18,9 +18,6 @@ type toolOrigin struct {
 	custom          bool
 }
 
-// customInput is the argument that holds the text of a custom tool's call.
-const customInput = "input"
-
 // hostedTools are prefixes of the types of tools that OpenAI's servers run. Under tool_choice auto they are left out.
 var hostedTools = []string{
 	"web_search", "file_search", "code_interpreter", "image_generation", "mcp", "computer", "tool_search", "programmatic_tool_calling",
@@ -80,15 +77,25 @@ func (q *responsesRequest) readResponsesTool(set *request.ToolSet, t *wire.Objec
 	case kind == "namespace":
 		return q.readNamespace(set, t)
 	case hosted(kind):
-		q.leaveOut(kind, fmt.Sprintf("the tool %s is run by its provider, which this server is not; the model was not told of it", kind))
+		q.leaveOut(kind, noTool(t.Path, kind), fmt.Sprintf("the tool %s is run by its provider, which this server is not; the model was not told of it", kind))
 		return nil
 	}
-	return wire.NotOffered(t.Path+"type", fmt.Sprintf("a tool of type %q", kind))
+	return noTool(t.Path, kind)
+}
+
+func noTool(path, kind string) *wire.Error {
+	return wire.NotOffered(path+"type", fmt.Sprintf("a tool of type %q", kind))
+}
+
+// A leftTool is a tool that the model doesn't get. reason is the error for a request that can't do without it.
+type leftTool struct {
+	name   string
+	reason *wire.Error
 }
 
 // leaveOut records that a tool is not offered to the model.
-func (q *responsesRequest) leaveOut(name, warning string) {
-	q.leftOut = append(q.leftOut, name)
+func (q *responsesRequest) leaveOut(name string, reason *wire.Error, warning string) {
+	q.leftOut = append(q.leftOut, leftTool{name, reason})
 	q.Warnings = append(q.Warnings, warning)
 }
 
@@ -137,11 +144,18 @@ func (q *responsesRequest) readResponsesFunction(set *request.ToolSet, t *wire.O
 	}
 	one := t
 	if kind == "custom" {
-		parameters, err := q.customParameters(t, name)
-		if parameters == nil || err != nil {
+		parameters, err := request.CustomSchema(t)
+		if err != nil {
 			return err
 		}
-		one = &wire.Object{Path: t.Path, Members: map[string]json.RawMessage{"name": t.Members["name"], "description": t.Members["description"], "parameters": parameters}}
+		if parameters == nil {
+			q.leaveOut(name, request.NoGrammar(t, name), fmt.Sprintf("the grammar of the tool %s is written in Lark's syntax, which is not offered here; the model was not told of the tool", name))
+			return nil
+		}
+		one = &wire.Object{Path: t.Path, Members: map[string]json.RawMessage{"name": t.Members["name"], "parameters": parameters}}
+		if t.Given("description") {
+			one.Members["description"] = t.Members["description"]
+		}
 	} else if t.Given("format") {
 		return wire.UnknownField(t.Path+"format", "")
 	}
@@ -161,6 +175,9 @@ func (q *responsesRequest) readResponsesFunction(set *request.ToolSet, t *wire.O
 	}
 	if err := request.ReadFunction(set, one, "parameters"); err != nil {
 		return err
+	}
+	if kind == "custom" {
+		set.Tools[len(set.Tools)-1].Param = t.Path + "format"
 	}
 	if namespace != "" || kind == "custom" {
 		if q.origins == nil {
@@ -183,37 +200,6 @@ func directCallers(t *wire.Object) error {
 	return nil
 }
 
-// customParameters returns the schema of a custom tool's call: an object with its text. It returns nil for a tool whose
-// grammar can't be enforced; such a tool is left out.
-func (q *responsesRequest) customParameters(t *wire.Object, name string) (json.RawMessage, error) {
-	format, err := t.Child("format")
-	if err != nil {
-		return nil, err
-	}
-	text := map[string]any{"type": "string"}
-	if format != nil {
-		kind, syntax, definition := "", "", ""
-		for _, err := range []error{
-			format.Only("type", "syntax", "definition"), format.OneOf("type", &kind, "text", "grammar"),
-			format.OneOf("syntax", &syntax, "lark", "regex"), format.Str("definition", &definition),
-		} {
-			if err != nil {
-				return nil, err
-			}
-		}
-		switch {
-		case kind == "grammar" && syntax == "regex":
-			text["pattern"] = "^(?:" + definition + ")$"
-		case kind == "grammar":
-			q.leaveOut(name, fmt.Sprintf("the grammar of the tool %s is written in Lark's syntax, which is not offered here; the model was not told of the tool", name))
-			return nil, nil
-		}
-	}
-	return wire.Marshal(map[string]any{
-		"type": "object", "properties": map[string]any{customInput: text}, "required": []string{customInput}, "additionalProperties": false,
-	})
-}
-
 // promptName returns the name of a function in the prompt.
 func (q *responsesRequest) promptName(namespace, name string) string {
 	for shown, origin := range q.origins {
@@ -228,6 +214,9 @@ func (q *responsesRequest) promptName(namespace, name string) string {
 func (q *responsesRequest) readResponsesChoice(o *wire.Object) error {
 	word := ""
 	if !o.Given("tool_choice") || json.Unmarshal(o.Members["tool_choice"], &word) == nil {
+		if word == request.ToolsRequired && q.Tools == nil && len(q.leftOut) > 0 {
+			return q.leftOut[0].reason
+		}
 		return q.ReadToolChoice(o)
 	}
 	c, err := o.Child("tool_choice")
@@ -239,7 +228,7 @@ func (q *responsesRequest) readResponsesChoice(o *wire.Object) error {
 		return err
 	}
 	if hosted(kind) {
-		return wire.NotOffered(c.Path+"type", fmt.Sprintf("a tool of type %q", kind))
+		return noTool(c.Path, kind)
 	}
 	named := []*wire.Object{c}
 	if kind == "allowed_tools" {
@@ -276,8 +265,13 @@ func (q *responsesRequest) renamed(one *wire.Object) error {
 			return err
 		}
 	}
-	if hosted(kind) || slices.Contains(q.leftOut, name) {
+	if hosted(kind) {
 		return wire.NotOffered(one.Path+"name", fmt.Sprintf("the tool %q", strings.TrimSpace(kind+" "+name)))
+	}
+	for _, left := range q.leftOut {
+		if left.name == name {
+			return left.reason
+		}
 	}
 	if kind == "custom" || namespace != "" {
 		quoted, err := wire.Marshal(q.promptName(namespace, name))
@@ -299,17 +293,8 @@ func (q *responsesRequest) callItem(id, status string, c layout.Call) responseIt
 	}
 	out.Name, out.Namespace = origin.name, origin.namespace
 	if origin.custom {
-		text := customText(c.Arguments)
+		text := request.CustomText(c.Arguments)
 		out.Type, out.Arguments, out.Input = "custom_tool_call", nil, &text
 	}
 	return out
-}
-
-// customText returns the text of a custom tool's call.
-func customText(arguments string) string {
-	var in map[string]string
-	if json.Unmarshal([]byte(arguments), &in) != nil {
-		return ""
-	}
-	return in[customInput]
 }

@@ -123,17 +123,27 @@ func ReadPastCalls(m *wire.Object, to *chat.Message) error {
 	var lines Lines
 	for _, c := range calls {
 		past := chat.ToolCall{}
-		f, err := c.Child("function")
-		if err != nil || f == nil {
-			return wire.Invalid(c.Path+"function", "%sfunction must be an object with name and arguments", c.Path)
+		custom, err := c.Child("custom")
+		if err != nil {
+			return err
+		}
+		f := custom
+		if f == nil {
+			if f, err = c.Child("function"); err != nil || f == nil {
+				return wire.Invalid(c.Path+"function", "%sfunction must be an object with name and arguments", c.Path)
+			}
 		}
 		arguments := ""
-		for _, err := range []error{c.Str("id", &past.ID), f.Str("name", &past.Name)} {
+		for _, err := range []error{c.Str("id", &past.ID), f.Str("name", &past.Name), f.Str("input", &arguments)} {
 			if err != nil {
 				return err
 			}
 		}
-		if json.Unmarshal(f.Members["arguments"], &arguments) != nil {
+		if custom != nil {
+			if arguments, err = CustomArguments(arguments); err != nil {
+				return err
+			}
+		} else if json.Unmarshal(f.Members["arguments"], &arguments) != nil {
 			arguments = string(f.Members["arguments"]) // an object, as sent by Ollama's clients
 		}
 		lines.AddCall(to, past, arguments)
@@ -170,15 +180,15 @@ func (l *Lines) AddCall(to *chat.Message, past chat.ToolCall, arguments string) 
 	to.ToolCalls = append(to.ToolCalls, past)
 }
 
-// ReadTools reads OpenAI's list of tools.
-func (q *Request) ReadTools(o *wire.Object) error {
+// ReadTools reads OpenAI's list of tools, which with custom may have custom tools.
+func (q *Request) ReadTools(o *wire.Object, custom bool) error {
 	list, err := o.List("tools")
 	if err != nil {
 		return err
 	}
 	set := &ToolSet{Mode: ToolsAuto, Parallel: true}
 	for _, t := range list {
-		if err := readTool(set, t); err != nil {
+		if err := readTool(set, t, custom); err != nil {
 			return err
 		}
 	}
@@ -191,7 +201,7 @@ func (q *Request) ReadTools(o *wire.Object) error {
 	return nil
 }
 
-func readTool(set *ToolSet, t *wire.Object) error {
+func readTool(set *ToolSet, t *wire.Object, custom bool) error {
 	kind := ""
 	if !t.Given("type") {
 		return wire.Invalid(t.Path+"type", "%stype is missing", t.Path)
@@ -199,11 +209,14 @@ func readTool(set *ToolSet, t *wire.Object) error {
 	if err := t.Str("type", &kind); err != nil {
 		return err
 	}
-	if kind != "function" {
+	if kind != "function" && !(custom && kind == "custom") {
 		return wire.NotOffered(t.Path+"type", fmt.Sprintf("a tool of type %q", kind))
 	}
-	if err := t.Only("type", "function", "cache_control"); err != nil {
+	if err := t.Only("type", kind, "cache_control"); err != nil {
 		return err
+	}
+	if kind == "custom" {
+		return readCustom(set, t)
 	}
 	f, err := t.Child("function")
 	if err != nil {
@@ -294,27 +307,28 @@ func (q *Request) ReadToolChoice(o *wire.Object) error {
 		return wire.Invalid("tool_choice", "tool_choice needs tools")
 	}
 	kind := ""
-	if err := c.OneOf("type", &kind, "function", "allowed_tools"); err != nil {
+	if err := c.OneOf("type", &kind, "function", "custom", "allowed_tools"); err != nil {
 		return err
 	}
 	switch kind {
-	case "function":
-		return q.readNamedTool(c)
+	case "function", "custom":
+		return q.readNamedTool(c, kind)
 	case "allowed_tools":
 		return q.readAllowedTools(c)
 	}
 	return wire.Invalid(c.Path+"type", "%stype is missing", c.Path)
 }
 
-// readNamedTool reads {"type": "function", "function": {"name"}}, or {"type": "function", "name"} as in /v1/responses.
-func (q *Request) readNamedTool(c *wire.Object) error {
-	if err := c.Only("type", "function", "name"); err != nil {
+// readNamedTool reads {"type": "function", "function": {"name"}}, or {"type": "function", "name"} as in /v1/responses; the
+// same for custom tools.
+func (q *Request) readNamedTool(c *wire.Object, kind string) error {
+	if err := c.Only("type", kind, "name"); err != nil {
 		return err
 	}
 	f := c
-	if c.Given("function") {
+	if c.Given(kind) {
 		var err error
-		if f, err = c.Child("function"); err != nil {
+		if f, err = c.Child(kind); err != nil {
 			return err
 		}
 		if err := f.Only("name"); err != nil {
@@ -356,9 +370,11 @@ func (q *Request) readAllowedTools(c *wire.Object) error {
 	var allowed []string
 	for _, t := range list {
 		f := t
-		if t.Given("function") {
-			if f, err = t.Child("function"); err != nil {
-				return err
+		for _, kind := range []string{"function", "custom"} {
+			if t.Given(kind) {
+				if f, err = t.Child(kind); err != nil {
+					return err
+				}
 			}
 		}
 		name := ""

@@ -14,6 +14,7 @@ type Tool struct {
 	Description string
 	Parameters  json.RawMessage // a JSON Schema for an object
 	Strict      bool
+	Custom      bool   // called with text by the client
 	Param       string // the schema's field in the request
 }
 
