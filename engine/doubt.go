@@ -33,6 +33,9 @@ type Doubt struct {
 	// Ask may return a second opinion on a part of which the model was sure to some degree, nil where there is none. It may take
 	// long, and submit requests with Aside. ctx ends with the request; an error ends it, too.
 	Ask func(ctx context.Context, spans []decoder.Span, sure float64) (*Opinion, error)
+	// Unwanted reports whether the text must not begin with the part, once the deciding span is complete; nil: it may. The text then
+	// ends there, without the part, and ConstraintResult.Unwanted is set. It must be fast.
+	Unwanted func(spans []decoder.Span, text []byte) bool
 	// Instead returns the constraint that takes over where the model wasn't. It must accept the text so far, with the same
 	// spans before the part.
 	Instead Fallback
@@ -101,16 +104,21 @@ func (d *doubt) sampled(token int32) {
 // says reports whether a character is more than layout; so does a part of a character.
 func says(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) || c >= utf8.RuneSelf }
 
-// holds reports whether text must not be sent yet.
+// holds reports whether text must not be sent yet: that of the part and, if that may be left out, what may become its
+// beginning.
 func (d *doubt) holds() bool {
 	part, _ := d.find()
-	return part >= 0
+	return part >= 0 || d != nil && d.Unwanted != nil && d.s.parts.m.Held() > 0
 }
 
 // decide ends the doubt if its span is over, or the text is.
 func (d *doubt) decide(complete bool) {
 	part, decides := d.find()
 	if part < 0 || !complete && (decides < 0 || decides == len(d.s.parts.m.Spans())-1) {
+		return
+	}
+	if decides >= 0 && d.Unwanted != nil && d.Unwanted(d.s.parts.m.Spans(), d.s.parts.raw) {
+		d.leaveOut()
 		return
 	}
 	known, refused := true, false
@@ -145,6 +153,14 @@ func (d *doubt) decide(complete bool) {
 	if !complete {
 		d.s.tell(false)
 	}
+}
+
+// leaveOut ends the text without the part and what is held back before it.
+func (d *doubt) leaveOut() {
+	s := d.s
+	s.doubt, s.holding, s.unsent = nil, false, nil
+	s.limits.Unwanted = true
+	s.ended, s.result.Finish = true, FinishStop
 }
 
 // ask is Ask. What it waits for is no work of the step.

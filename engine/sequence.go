@@ -640,7 +640,7 @@ func (s *sequence) end(reason FinishReason) {
 	s.ended = true
 	s.result.Finish = reason
 	if s.parts != nil && s.result.StopString == "" {
-		if s.doubt.decide(true); s.err == nil {
+		if s.doubt.decide(true); s.err == nil && !s.limits.Unwanted {
 			s.tell(true)
 		}
 		return

@@ -47,6 +47,8 @@ type Generation struct {
 
 	Signals *signalPlan // nil: no signals are requested
 
+	prose *engine.Gate // of a text that takes the place of an unwanted call
+
 	Run Run // how its texts are produced
 }
 

@@ -3,10 +3,13 @@ package generation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/stencil-json/stencil/chat"
+	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/server/generation/layout"
 	"github.com/stencil-json/stencil/server/registry"
+	"github.com/stencil-json/stencil/server/request"
 	"github.com/stencil-json/stencil/server/wire"
 )
 
@@ -43,6 +46,11 @@ func (g *Generation) compose(ctx context.Context) error {
 		}
 		if r.format != nil {
 			p.Answer = r.format.part
+		}
+	}
+	if q.Tools != nil && q.Tools.Mode == request.ToolsNone && g.Constraint == nil && m.Engine != nil && p.Thought.Name != chat.Harmony && p.Calls.Answer == "" && hasCalls(q.Messages) {
+		for _, t := range q.Tools.Tools { // the model sees calls of them, so that it may write more, as text
+			p.Shunned = append(p.Shunned, t.Name)
 		}
 	}
 	if p.Tools != nil && p.Calls.HasSlot(chat.SlotID) {
@@ -83,8 +91,14 @@ func (g *Generation) compose(ctx context.Context) error {
 	if err == nil && written && p.Foreign && !p.Written {
 		q.Warnings = append(q.Warnings, "calls as in Python or in tags stay text unless that is the model's own form: the tools have too many arguments in total to look for them")
 	}
+	if err == nil && p.Shunned != nil {
+		g.Job.Doubt, g.prose = g.Layout.Shun(m.Text.Vocab(), &p), g.Layout.Prose(m.Text.Vocab(), &p)
+	}
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
+		if !p.Must {
+			g.Layout.Made = callsMade(q.Messages)
+		}
 		if q.ToolLeast != nil && !p.Gated() {
 			q.Warnings = append(q.Warnings, "tool_confidence has no effect: the model begins calls and answers with whom they address")
 		}
@@ -94,9 +108,57 @@ func (g *Generation) compose(ctx context.Context) error {
 		if g.Job.Doubt = g.Layout.Doubt(m.Sequences, m.Text.Vocab(), &p, float64(q.LeastCall())); g.Job.Doubt != nil && q.LeastCall() > 0 {
 			g.Job.Doubt.Ask = g.relevance()
 		}
+		g.prose = g.Layout.Prose(m.Text.Vocab(), &p)
 		if g.Signals == nil { // signals come after the calls
 			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())
 		}
 	}
 	return err
+}
+
+// hasCalls reports whether a conversation has calls of tools.
+func hasCalls(list []chat.Message) bool {
+	return slices.ContainsFunc(list, func(m chat.Message) bool { return len(m.ToolCalls) > 0 })
+}
+
+// instead returns the request for the text that takes the place of one that began with an unwanted call: the conversation without
+// the tools, where models write what they know, and prose first. With tools in the prompt, what is left of a small model's
+// distribution once calls are excluded is noise.
+func (g *Generation) instead(first *engine.Result) (engine.Request, error) {
+	again, q := g.Job, *g.Request
+	tools := *q.Tools
+	tools.Mode = request.ToolsNone
+	q.Tools, q.Warnings = &tools, nil
+	var err error
+	if again.Prompt, again.Marks, err = promptOf(g.Model, &q, g.Constraint); err != nil {
+		return again, err
+	}
+	again.Choices, again.Sampling.Seed = 1, first.Seed
+	again.Gate = g.prose
+	if again.Doubt != nil {
+		doubt := *again.Doubt
+		if doubt.Unwanted = nil; doubt.Instead == nil { // there was nothing else to doubt
+			again.Doubt = nil
+		} else {
+			again.Doubt = &doubt
+		}
+	}
+	return again, nil
+}
+
+// takes makes a choice the text in place of the first one. The prompt reported is that of the request, as it is counted.
+func (c *Choice) takes(first *engine.Result) {
+	c.Result.PromptTokens, c.Result.CachedTokens = first.PromptTokens, first.CachedTokens
+	c.Wasted, c.repeated = first.CompletionTokens, true
+}
+
+// callsMade returns the calls since the last message of the user that have been answered.
+func callsMade(list []chat.Message) (made []chat.ToolCall) {
+	if len(list) == 0 || list[len(list)-1].Role != "tool" {
+		return nil
+	}
+	for i := len(list) - 1; i >= 0 && list[i].Role != "user"; i-- {
+		made = append(made, list[i].ToolCalls...)
+	}
+	return made
 }

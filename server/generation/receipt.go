@@ -44,6 +44,8 @@ type Receipt struct {
 	CallConfidence *float64 `json:"call_confidence,omitempty"`
 	// CallRelevance is how relevant the model found the tool of that call, if it was asked, and CallConfidence is in view of it.
 	CallRelevance *float64 `json:"call_relevance,omitempty"`
+	// CallRepeated reports that the text takes the place of one that began with a call that had been made and answered.
+	CallRepeated bool `json:"call_repeated,omitempty"`
 	// CallProbability is the probability that the model gave to beginning a call, with tool_confidence.
 	CallProbability *float64 `json:"call_probability,omitempty"`
 
@@ -95,7 +97,7 @@ func receiptOf(ctx context.Context, r *Constraint, c *Choice, tries int) (*Recei
 		Checked:  Issues(r.report.Checked), Ignored: Issues(r.report.Ignored), Closed: r.report.Closed,
 		ForcedTokens: limits.ForcedTokens, TokensSaved: limits.SavedSteps,
 		Mask:         maskReply{limits.MaskTotal.Microseconds(), limits.MaskMax.Microseconds()},
-		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form, CallProbability: limits.Gated, CallConfidence: limits.Doubted, CallRelevance: limits.Asked,
+		BudgetClosed: limits.BudgetClosed, Shortened: []string{}, Tries: tries, ToolForm: c.Message.Form, CallProbability: limits.Gated, CallConfidence: limits.Doubted, CallRelevance: limits.Asked, CallRepeated: c.repeated,
 	}
 	out.Warnings = problem.Details(costly(r))
 	if c.Said != nil && c.visible > 0 {

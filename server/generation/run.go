@@ -25,6 +25,7 @@ type Choice struct {
 	Json     json.RawMessage // the text as JSON, if it is one document
 	Wasted   int             // tokens of failed attempts, and of samples
 	Cost     float64         // of an upstream with prices
+	repeated bool            // the text takes the place of one that began with an unwanted call
 	Warnings []string
 
 	Said          *assess.Said // nil: no signals were requested
@@ -77,7 +78,8 @@ func (s *Service) finish(ctx context.Context, g *Generation, c *Choice) error {
 			return err
 		}
 		c.Wasted += c.Result.CompletionTokens
-		c.Result, c.Tokens, c.parts, c.Trace = next[0].Result, next[0].Tokens, next[0].parts, nil
+		c.Wasted += next[0].Wasted
+		c.Result, c.Tokens, c.parts, c.Trace, c.repeated = next[0].Result, next[0].Tokens, next[0].parts, nil, next[0].repeated
 	}
 }
 

@@ -78,11 +78,24 @@ type listener struct {
 	trace  *Trace
 	tokens []engine.Token // not yet passed to the sink
 	choice Choice
+	first  *engine.Result // of the text that this one takes the place of; nil: of none
 
 	// Only with signals:
 	gate     *layout.Gate     // holds the tokens not yet passed to the sink
 	holdback *assess.Holdback // nil: nothing is held back
 	signals  string           // the signals that a mask enforced, verbatim
+}
+
+// newListener returns the listener of a text from its beginning.
+func newListener(g *Generation) listener {
+	l := listener{reader: layout.NewReader(g.Layout)}
+	if g.Signals != nil {
+		l.gate, l.holdback = layout.NewGate(g.Layout), g.newHoldback()
+	}
+	if g.Constraint != nil && !g.Constraint.free {
+		l.trace = NewTrace(g)
+	}
+	return l
 }
 
 func (a *streamed) run(ctx context.Context, out Sink) error {
@@ -92,13 +105,7 @@ func (a *streamed) run(ctx context.Context, out Sink) error {
 	g := a.generation
 	listeners := make([]listener, max(1, g.Job.Choices))
 	for i := range listeners {
-		listeners[i].reader = layout.NewReader(g.Layout)
-		if g.Signals != nil {
-			listeners[i].gate, listeners[i].holdback = layout.NewGate(g.Layout), g.newHoldback()
-		}
-		if g.Constraint != nil && !g.Constraint.free {
-			listeners[i].trace = NewTrace(g)
-		}
+		listeners[i] = newListener(g)
 	}
 	for {
 		ev, err := next(ctx, a.stream, out)
@@ -152,7 +159,12 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 		return err
 	}
 	c := &l.choice
-	c.Result, c.Trace = ev.Done, l.trace
+	if c.Result, c.Trace = ev.Done, l.trace; c.unwanted() {
+		return a.instead(ctx, out, l, ev)
+	}
+	if l.first != nil {
+		c.takes(l.first)
+	}
 	beside := a.stream.Beside(ev.Choice)
 	c.Cost = beside.Usage.Cost
 	if g := a.generation; g.Constraint != nil && g.Constraint.free {
@@ -181,6 +193,38 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 	}
 	a.service.appraiseOne(a.generation, c)
 	return out.Done(ev.Choice, c)
+}
+
+// instead passes on the text that takes the place of one that began with an unwanted call.
+func (a *streamed) instead(ctx context.Context, out Sink, l *listener, first engine.Event) error {
+	g := a.generation
+	again, err := g.instead(first.Done)
+	if err != nil {
+		return err
+	}
+	stream, err := g.submitHere(ctx, again)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	begun := l.choice.Message // what came before the call
+	*l = newListener(g)
+	l.choice.Message, l.first = begun, first.Done
+	for {
+		ev, err := next(ctx, localEvents{stream}, out)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ev.Choice = first.Choice; ev.Progress != nil {
+			continue
+		}
+		if err := a.event(ctx, out, l, ev); err != nil {
+			return err
+		}
+	}
 }
 
 // tell passes on the values that are complete.

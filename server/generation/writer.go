@@ -206,8 +206,23 @@ func gather(ctx context.Context, g *Generation, req engine.Request) ([]Choice, e
 		c := &choices[ev.Choice]
 		c.Tokens = append(c.Tokens, ev.Tokens...)
 		c.parts = append(c.parts, ev.Passages...)
-		if ev.Done != nil {
-			c.Result = ev.Done
+		if ev.Done == nil {
+			continue
+		}
+		if c.Result = ev.Done; c.unwanted() {
+			again, err := g.instead(ev.Done)
+			if err != nil {
+				return nil, err
+			}
+			list, err := gather(ctx, g, again)
+			if err != nil {
+				return nil, err
+			}
+			*c = list[0]
+			c.takes(ev.Done)
 		}
 	}
 }
+
+// unwanted reports whether the text ended where it began with a call that it must not have.
+func (c *Choice) unwanted() bool { return c.Result.Constraint != nil && c.Result.Constraint.Unwanted }

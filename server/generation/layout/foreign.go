@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/stencil-json/stencil/decoder"
@@ -33,6 +34,18 @@ var (
 	breaks       = []string{"", "\n", " ", "\n  ", "\n    ", "\n      ", "\n\t", "\n        ", "\n\n", "\r\n", "\r\n  "}
 )
 
+// object leads to the members of the object that is a call. Some templates show calls with doubled braces.
+var object = []decoder.Step{blank, text("", "["), blank, text("{", "{{")}
+
+// shunned appends what follows the beginning of a call to a tool, and returns the marks of the beginning.
+func shunned(o *builder, tool string) (stops []stopMark) {
+	rest := o.add(Node{Role: roleShunned, Free: true, MayEnd: true})
+	for _, before := range [][]decoder.Step{nil, {text(blockOpenings...)}} {
+		stops = append(stops, stopMark{Steps: slices.Concat(before, object, namedIn(tool)), Next: rest})
+	}
+	return stops
+}
+
 // foreign appends calls in other forms, and returns the marks that begin them in free text.
 func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	last := p.after(o, p.CallSignals)
@@ -41,7 +54,6 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	for _, blank := range breaks {
 		o.nodes[called].Stops = append(o.nodes[called].Stops, stopMark{Mark: blank + ")", Next: p.foreignEnd(o, last)})
 	}
-	object := []decoder.Step{blank, text("", "["), blank, text("{")}
 	tagged := o.add(Node{})
 	for _, blank := range breaks {
 		o.nodes[tagged].Stops = append(o.nodes[tagged].Stops, stopMark{Mark: blank + "</function>", Next: p.foreignEnd(o, last)})
@@ -179,7 +191,7 @@ func (p *Plan) foreignEnd(o *builder, last int) int {
 func (p *Plan) foreignMore(o *builder, after, closing int) {
 	rest := o.add(Node{Role: roleRest, Free: true, MayEnd: true})
 	for i, at := range p.foreignArguments(o, "", closing) {
-		o.nodes[rest].Stops = append(o.nodes[rest].Stops, stopMark{Steps: namedIn(p.Tools[i].Name), Next: at})
+		o.nodes[rest].Stops = append(o.nodes[rest].Stops, stopMark{Steps: append([]decoder.Step{text("", "{")}, namedIn(p.Tools[i].Name)...), Next: at})
 	}
 	at := after
 	if fork := o.nodes[after].Fork; fork != nil {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/constraint"
 	"github.com/stencil-json/stencil/decoder"
 	"github.com/stencil-json/stencil/engine"
@@ -74,6 +75,37 @@ func (p *Plan) beginnings(v *vocab.Vocab) []int32 {
 		}
 		return list
 	}).([]int32)
+}
+
+// notProse is the key under which the tokens are kept with which no prose begins.
+type notProse struct{ reasoning string }
+
+// notProseOf returns the tokens with which no prose begins: those of calls and other JSON, of blocks and tags, and of no text at all.
+func notProseOf(v *vocab.Vocab, p *Plan) []int32 {
+	key := notProse{}
+	if p.Think == ThinkPerhaps {
+		key.reasoning = p.Thought.Open
+	}
+	return v.Attach(key, func() any {
+		var list []int32
+		for token := range int32(v.Len()) {
+			text := v.Bytes(token)
+			if len(text) == 0 {
+				text = []byte(v.Text(token))
+			}
+			text = bytes.TrimLeft(text, " \n\r\t")
+			opens := len(text) > 0 && (text[0] == '(' || text[0] == '<' || bytes.ContainsAny(text, "{[`"))
+			if opens && (key.reasoning == "" || !strings.HasPrefix(key.reasoning, string(text))) {
+				list = append(list, token)
+			}
+		}
+		return append(list, v.EOG()...)
+	}).([]int32)
+}
+
+// Prose returns a gate that has answers begin with prose.
+func (l *Layout) Prose(v *vocab.Vocab, p *Plan) *engine.Gate {
+	return &engine.Gate{Tokens: notProseOf(v, p), Least: 2, At: l.unanswered} // no probability is as large
 }
 
 // leastLetters is how many letters of a mark a token must have: fewer begin words.
@@ -179,6 +211,18 @@ func (l *Layout) goesOn(spans []decoder.Span, text []byte) (known, refused bool)
 	return true, false
 }
 
+// Shun returns what leaves out the call that a text must not begin with: see Plan.Shunned.
+func (l *Layout) Shun(v *vocab.Vocab, p *Plan) *engine.Doubt {
+	return &engine.Doubt{
+		Tokens: notProseOf(v, p), At: l.unanswered,
+		Find: func(spans []decoder.Span) (part, decides int) {
+			part = slices.IndexFunc(spans, func(s decoder.Span) bool { return s.Segment >= 0 && l.Nodes[s.Segment].Role == roleShunned })
+			return part, part - 1 // what follows the mark doesn't matter
+		},
+		Unwanted: func([]decoder.Span, []byte) bool { return true },
+	}
+}
+
 // Doubt returns what makes a call in another form than the model's own text again if the model was not sure of it
 // and its arguments: it is nil if an answer is a call in any case, or can't have such calls. A call in its own form is one
 // whatever its arguments; one in another form is taken for one by guess. Where no tool is of use, small models call one
@@ -218,6 +262,36 @@ func (l *Layout) Doubt(all *constraint.Sequences, v *vocab.Vocab, p *Plan, least
 			}
 			return part, decides
 		},
-		Refuse: l.goesOn,
+		Refuse: l.goesOn, Unwanted: l.repeated(),
+	}
+}
+
+// repeated returns the function that reports whether a text begins with a call that has been made before; nil if none has been.
+func (l *Layout) repeated() func(spans []decoder.Span, text []byte) bool {
+	if l.Repeats || len(l.Made) == 0 {
+		return nil
+	}
+	one := *l
+	one.Repeats, one.MaxCalls = true, 1
+	return func(spans []decoder.Span, text []byte) bool {
+		r := NewReader(&one)
+		var calls Message
+		for i, s := range spans {
+			if s.Segment < 0 {
+				break
+			}
+			end := min(s.End-s.Mark, len(text))
+			for _, p := range r.Add("", []engine.Passage{{Segment: s.Segment, Visit: i, Text: string(text[min(s.Start, end):end])}}) {
+				calls.Add(p)
+			}
+		}
+		for _, p := range r.End() {
+			calls.Add(p)
+		}
+		if len(calls.Calls) != 1 || calls.Content != "" {
+			return false
+		}
+		key := callKey(calls.Calls[0].Name, calls.Calls[0].Arguments)
+		return slices.ContainsFunc(l.Made, func(c chat.ToolCall) bool { return callKey(c.Name, string(c.Arguments)) == key })
 	}
 }

@@ -11,7 +11,9 @@ import (
 // everything after them except signals.
 type callLimits struct {
 	seen []string // the calls passed on, as values
+	made []string // the calls made before, which only those in another form than the model's own repeat
 	name string   // of the call being read
+	form string   // its form, if not the model's own
 	text string   // its arguments
 	held []Piece  // pieces of a call that may be a repetition
 	hold bool
@@ -37,13 +39,13 @@ func (c *callLimits) pass(l *Layout, pieces []Piece) (out []Piece) {
 		}
 		switch p.Kind {
 		case PieceCall:
-			c.name, c.text = p.Name, ""
-			c.hold = !l.Repeats && slices.ContainsFunc(c.seen, func(s string) bool { return len(s) > len(p.Name) && s[:len(p.Name)+1] == p.Name+"\x00" })
+			c.name, c.form, c.text = p.Name, p.Form, ""
+			c.hold = !l.Repeats && slices.ContainsFunc(c.before(l), func(s string) bool { return strings.HasPrefix(s, p.Name+"\x00") })
 		case PieceArguments:
 			c.text += p.Text
 		case PieceCallEnd:
 			key := callKey(c.name, c.text)
-			if c.hold && slices.Contains(c.seen, key) {
+			if c.hold && slices.Contains(c.before(l), key) {
 				c.over, c.hold, c.held = true, false, nil
 				continue
 			}
@@ -59,6 +61,19 @@ func (c *callLimits) pass(l *Layout, pieces []Piece) (out []Piece) {
 		}
 	}
 	return out
+}
+
+// before returns the calls that the current one may repeat.
+func (c *callLimits) before(l *Layout) []string {
+	if c.form == "" || len(l.Made) == 0 {
+		return c.seen
+	}
+	if c.made == nil {
+		for _, call := range l.Made {
+			c.made = append(c.made, callKey(call.Name, string(call.Arguments)))
+		}
+	}
+	return slices.Concat(c.made, c.seen)
 }
 
 // rest returns the pieces held back, which are no repetition.

@@ -77,6 +77,7 @@ const (
 	roleNested                // within such a call, a value in the family's own notation
 	roleName                  // within such a call, a named value such as True
 	roleSignals               // the model's signals, which are not shown
+	roleShunned               // of a call that the text must not begin with
 	roleRest                  // after a call in another form: not shown, and ends the answer if it isn't another call
 )
 

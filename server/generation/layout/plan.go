@@ -31,6 +31,10 @@ type Plan struct {
 	Budget   int    // tokens of one reasoning; 0: no limit of its own
 	Over     string // text before the closing mark of reasoning over its budget
 
+	// Shunned are the names of tools that the answer must not begin to call, as JSON or in a Markdown block. It may do so
+	// later, where it is text.
+	Shunned []string
+
 	Signals     *constraint.Document // signals after the answer; nil: none
 	CallSignals *constraint.Document // signals after calls
 
@@ -79,7 +83,7 @@ const (
 // HasParts reports whether a text of the plan needs a layout. Text that is only free text, or only a document, needs
 // none.
 func (p *Plan) HasParts() bool {
-	return p.Thought.Name == chat.Harmony || p.Calls.Answer != "" || p.Signals != nil || p.Tools != nil || p.Tags != nil || p.Begun ||
+	return p.Thought.Name == chat.Harmony || p.Calls.Answer != "" || p.Signals != nil || p.Tools != nil || p.Tags != nil || p.Begun || p.Shunned != nil ||
 		p.Think == ThinkCertainly || p.Think == ThinkPerhaps && p.Answer == nil
 }
 
@@ -93,6 +97,11 @@ func (p *Plan) Compile(ctx context.Context, all *constraint.Sequences, v *vocab.
 		o, first = p.build()
 	}
 	c, l, err := o.compile(ctx, all, v, first)
+	if errors.Is(err, decoder.ErrOpenings) && p.Shunned != nil {
+		p.Shunned = nil
+		o, first = p.build()
+		c, l, err = o.compile(ctx, all, v, first)
+	}
 	for errors.Is(err, decoder.ErrOpenings) && p.Foreign {
 		p.Foreign, p.Written = p.Written, false // first without the written forms
 		o, first = p.build()
@@ -229,6 +238,9 @@ func (p *Plan) answer(o *builder, stops []stopMark) int {
 		if p.Foreign {
 			stops = append(stops, p.foreign(o)...)
 		}
+	}
+	for _, name := range p.Shunned {
+		stops = append(stops, shunned(o, name)...)
 	}
 	return o.free(RoleContent, true, stops...)
 }

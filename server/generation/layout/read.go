@@ -22,9 +22,11 @@ type Layout struct {
 	lateIDs bool // the model writes a call's id after its arguments
 
 	// MaxCalls limits the calls that are read; 0: no limit. Unless Repeats is set, a call
-	// that repeats an earlier one is dropped with everything after it.
+	// that repeats an earlier one is dropped with everything after it. A call in another form
+	// than the model's own also repeats those in Made, which have been answered.
 	MaxCalls int
 	Repeats  bool
+	Made     []chat.ToolCall
 }
 
 // IsDocument reports whether a part is the constrained answer.
