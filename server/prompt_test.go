@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -147,7 +148,7 @@ func TestPromptSchemaAuto(t *testing.T) {
 		return at(got, "usage", "prompt_tokens").(float64)
 	}
 	message := func(text string) string {
-		return `{"messages": [{"role": "system", "content": "` + text + `"}, {"role": "user", "content": "city: Bern, red"}], `
+		return `{"messages": [{"role": "system", "content": "` + text + `"}, {"role": "user", "content": "Bern, at six"}], `
 	}
 	for _, c := range []struct {
 		body, same string
@@ -164,6 +165,67 @@ func TestPromptSchemaAuto(t *testing.T) {
 	} {
 		if with, without := tokens(c.body), tokens(c.same); with > without != c.more {
 			t.Errorf("%s: %v tokens, %v without a constraint", c.body, with, without)
+		}
+	}
+}
+
+// TestPromptSchemaShapes checks for each way in which people put a task, in each dialect, that the schema is shown if and only if no
+// message names its properties: what bench/RESULTS.md measures.
+func TestPromptSchemaShapes(t *testing.T) {
+	_, url := start(t, setup{})
+	const (
+		schema = `{"type": "object", "properties": {"sold_by": {"type": "string", "maxLength": 3}, "total": {"type": "integer"}}, "required": ["sold_by", "total"], "additionalProperties": false}`
+		data   = "ACME 9 EUR"
+	)
+	type turn struct{ role, text string }
+	example := []turn{{"user", "BETA 5 EUR"}, {"assistant", `{\"sold_by\": \"BETA\", \"total\": 5}`}}
+	for shape, c := range map[string]struct {
+		system string
+		turns  []turn
+		shown  bool
+	}{
+		"system":                {"Give sold_by and total.", []turn{{"user", data}}, false},
+		"system, other letters": {"Give Sold by and TOTAL.", []turn{{"user", data}}, false},
+		"user":                  {"", []turn{{"user", "Answer with one JSON object with the keys sold_by and total. " + data}}, false},
+		"both":                  {"Give sold_by and total.", []turn{{"user", "Give sold_by and total of " + data}}, false},
+		"divided":               {"Give sold_by.", []turn{{"user", "And the total. " + data}}, false},
+		"neither":               {"Extract the data.", []turn{{"user", data}}, true},
+		"one of two":            {"Give the total.", []turn{{"user", data}}, true},
+		"paraphrased":           {"Who sold it, and for how much?", []turn{{"user", data}}, true},
+		"examples":              {"You read receipts.", append(example[:2:2], turn{"user", data}), false},
+		"German":                {"Give Firma and Gesamtbetrag.", []turn{{"user", data}}, true},
+		"turns":                 {"", []turn{{"user", "Give sold_by and total of what I send."}, {"assistant", "All right."}, {"user", data}}, false},
+		"turns, unnamed":        {"", []turn{{"user", "I send you a receipt."}, {"assistant", "All right."}, {"user", data}}, true},
+	} {
+		var list []string
+		for _, m := range c.turns {
+			list = append(list, fmt.Sprintf(`{"role": %q, "content": "%s"}`, m.role, m.text))
+		}
+		turns, all := "["+strings.Join(list, ", ")+"]", "["+strings.Join(list, ", ")+"]"
+		if c.system != "" {
+			all = fmt.Sprintf(`[{"role": "system", "content": %q}, %s`, c.system, turns[1:])
+		}
+		for path, x := range map[string]struct {
+			body  string
+			usage []any
+		}{
+			"/generate_json":       {`"max_tokens": 60, "messages": ` + all + `, "schema": ` + schema, []any{"usage", "prompt_tokens"}},
+			"/v1/chat/completions": {`"max_tokens": 60, "messages": ` + all + `, "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": ` + schema + `}}`, []any{"usage", "prompt_tokens"}},
+			"/v1/responses":        {`"max_output_tokens": 60, "input": ` + all + `, "text": {"format": {"type": "json_schema", "name": "a", "schema": ` + schema + `}}`, []any{"usage", "input_tokens"}},
+			"/v1/messages":         {fmt.Sprintf(`"model": "m", "max_tokens": 60, "system": %q, "messages": %s, "output_config": {"format": {"type": "json_schema", "schema": %s}}`, c.system, turns, schema), []any{"usage", "input_tokens"}},
+			"/api/chat":            {`"model": "m", "stream": false, "messages": ` + all + `, "format": ` + schema, []any{"prompt_eval_count"}},
+		} {
+			read := func(show string) any {
+				status, _, got := post(t, url+path, `{`+x.body+`, "temperature": 0, "cache_prompt": false, "prompt_schema": "`+show+`"}`)
+				if status != 200 {
+					t.Fatalf("%s, %s: %d %v", shape, path, status, got)
+				}
+				return at(got, x.usage...)
+			}
+			auto, always, never := read("auto"), read("always"), read("never")
+			if want := map[bool]any{true: always, false: never}[c.shown]; auto != want || always == never {
+				t.Errorf("%s, %s: %v tokens of %v with and %v without the schema", shape, path, auto, always, never)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,9 +31,9 @@ type Set struct {
 
 // All returns all sets.
 func All() []*Set {
-	return []*Set{receipts, requests, receiptsUnnamed, requestsUnnamed, restaurants, news, sums, bfcl("simple", "simple_python", 400), bfcl("multiple", "multiple", 200), bfcl("parallel", "parallel", 200),
+	return slices.Concat([]*Set{receipts, requests, receiptsUnnamed, requestsUnnamed}, shaped(), []*Set{restaurants, news, sums, bfcl("simple", "simple_python", 400), bfcl("multiple", "multiple", 200), bfcl("parallel", "parallel", 200),
 		bfcl("parallel-multiple", "parallel_multiple", 200), bfcl("irrelevance", "irrelevance", 240), bfcl("live-simple", "live_simple", 258), bfcl("live-multiple", "live_multiple", 1053),
-		bfcl("live-irrelevance", "live_irrelevance", 885), jsonMode, libraries}
+		bfcl("live-irrelevance", "live_irrelevance", 885), jsonMode, libraries})
 }
 
 // Named returns the set with a name.

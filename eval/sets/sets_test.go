@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -237,5 +238,67 @@ func TestOwn(t *testing.T) {
 	in[0].Schema = nil
 	if _, err := Own(in); err == nil {
 		t.Error("a case without a schema")
+	}
+}
+
+// TestShapes checks that each shape names the fields where it says so, in the schema's order, and that the values of examples stand in
+// their texts.
+func TestShapes(t *testing.T) {
+	receipt := `{"id": "r", "text": "ACME 9.00", "want": {"company": "ACME", "date": "1/1/2020", "address": "", "total": "9.00"}}` + "\n"
+	var asked strings.Builder
+	for intent := range requestExamples {
+		names, wants := []string{}, []string{}
+		for _, f := range slotWords {
+			if slices.ContainsFunc(requestExamples[intent], func(e example) bool { return e.values[f.name] != nil }) {
+				names, wants = append(names, fmt.Sprintf("%q", f.name)), append(wants, fmt.Sprintf("%q: null", f.name))
+			}
+		}
+		fmt.Fprintf(&asked, `{"id": "%s-1", "intent": %q, "text": "go", "slots": [%s], "want": {%s}}`+"\n", intent, intent, strings.Join(names, ", "), strings.Join(wants, ", "))
+	}
+	in := folder(t, map[string]string{"receipts.jsonl": receipt, "requests.jsonl": asked.String()})
+	for _, s := range shaped() {
+		list, err := s.Cases(in)
+		if err != nil {
+			t.Fatal(s.Name, err)
+		}
+		_, shape, _ := strings.Cut(s.Name, "-")
+		for _, c := range list {
+			text := ""
+			for _, m := range c.Messages {
+				text += m.Content + "\n"
+			}
+			names, err := namesOf(c.Schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := true
+			for _, name := range names {
+				named = named && strings.Contains(text, name)
+			}
+			if want := !slices.Contains([]string{"paraphrased", "german", "described"}, shape); named != want {
+				t.Errorf("%s %s: %v is named: %v\n%s", s.Name, c.ID, names, named, text)
+			}
+			if described := strings.Contains(string(c.Schema), `"description":"`); described != (shape == "described") {
+				t.Errorf("%s: %s", s.Name, c.Schema)
+			}
+			if shape == "examples" && len(c.Messages) != 6 {
+				t.Errorf("%s %s: %d messages", s.Name, c.ID, len(c.Messages))
+			}
+		}
+	}
+	for _, list := range append(slices.Collect(maps.Values(requestExamples)), receiptTask.example) {
+		for _, e := range list {
+			for name, value := range e.values {
+				if !strings.Contains(normal(e.text), normal(value.(string))) {
+					t.Errorf("%s of %q: %v", name, e.text, value)
+				}
+			}
+		}
+	}
+	unknown := `{"id": "X-1", "intent": "X", "text": "go", "slots": ["xyz"], "want": {"xyz": null}}`
+	for _, s := range shaped() {
+		if _, err := s.Cases(folder(t, map[string]string{"receipts.jsonl": receipt, "requests.jsonl": unknown})); strings.HasPrefix(s.Name, "requests") != (err != nil) {
+			t.Errorf("%s: %v", s.Name, err)
+		}
 	}
 }

@@ -21,7 +21,7 @@ const autoSchema = 16 << 10
 // it. A plain prompt is text to continue, verbatim; a conversation goes through the model's chat template.
 //
 // With prompt_schema always, the schema is written into the system text of a conversation, or before a plain prompt.
-// With auto, it is written only into conversations whose system text doesn't name its properties: otherwise the model
+// With auto, it is written only into conversations whose messages don't name its properties: otherwise the model
 // already knows what to write. Nothing is added for JSON without a schema, grammars and regular expressions.
 func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []int32, marks []int, err error) {
 	instruction := ""
@@ -210,18 +210,16 @@ func outerNames(schema json.RawMessage) []string {
 	return out
 }
 
-// mention reports whether the system texts contain all of the names, and there is at least one. Users' texts don't
-// count, since they may quote names as data. firstName, first_name and "first name" are the same.
+// mention reports whether the messages contain all of the names, and there is at least one: as an instruction, in an example of an
+// answer, or in a text, where they may be data. Nothing is shown then either, which costs less than showing too much does.
+// firstName, first_name and "first name" are the same. Results of tools don't count.
 func mention(list []chat.Message, names []string) bool {
 	var b strings.Builder
 	for i := range list {
-		if list[i].Role != "system" && list[i].Role != "developer" {
+		if list[i].Role == "tool" {
 			continue
 		}
-		b.WriteString(lettersOf(list[i].Content))
-		for _, part := range list[i].Parts {
-			b.WriteString(lettersOf(part.Text))
-		}
+		b.WriteString(lettersOf(list[i].Text()))
 		b.WriteByte(' ')
 	}
 	text := b.String()

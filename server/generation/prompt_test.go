@@ -32,9 +32,9 @@ func TestOuterNames(t *testing.T) {
 }
 
 func TestMention(t *testing.T) {
-	list := []chat.Message{{Role: "system", Content: "Give the first name."}, {Role: "developer", Parts: []chat.Part{{Type: "text", Text: "And die Straße, please"}}}, {Role: "user", Content: "last"}}
+	list := []chat.Message{{Role: "system", Content: "Give the first name."}, {Role: "developer", Parts: []chat.Part{{Type: "text", Text: "And die Straße, please"}}}, {Role: "user", Content: "last"}, {Role: "assistant", Content: `{"zip": 1}`}, {Role: "tool", Content: "result"}}
 	for names, want := range map[string]bool{
-		"firstName": true, "first_name STRASSE": false, "straße firstName": true, "name please": true, "nameand": false, "last": false, "--": false, "": false,
+		"firstName": true, "first_name STRASSE": false, "straße firstName": true, "name please": true, "nameand": false, "last": true, "zip firstName": true, "result": false, "--": false, "": false,
 	} {
 		if got := mention(list, strings.Fields(names)); got != want {
 			t.Errorf("%q: %v", names, got)
