@@ -33,11 +33,13 @@ type Doubt struct {
 	// Ask may return a second opinion on a part of which the model was sure to some degree, nil where there is none. It may take
 	// long, and submit requests with Aside. ctx ends with the request; an error ends it, too.
 	Ask func(ctx context.Context, spans []decoder.Span, sure float64) (*Opinion, error)
+	// Exempt reports whether the part counts however sure the model is of it; nil: none does. It must be fast.
+	Exempt func(spans []decoder.Span) bool
 	// Unwanted reports whether the text must not begin with the part, once the deciding span is complete; nil: it may. The text then
 	// ends there, without the part, and ConstraintResult.Unwanted is set. It must be fast.
 	Unwanted func(spans []decoder.Span, text []byte) bool
 	// Instead returns the constraint that takes over where the model wasn't. It must accept the text so far, with the same
-	// spans before the part.
+	// spans before the part. If it is nil, the text ends as with Unwanted.
 	Instead Fallback
 }
 
@@ -108,7 +110,7 @@ func says(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) || c >
 // beginning.
 func (d *doubt) holds() bool {
 	part, _ := d.find()
-	return part >= 0 || d != nil && d.Unwanted != nil && d.s.parts.m.Held() > 0
+	return part >= 0 || d != nil && (d.Unwanted != nil || d.Instead == nil) && d.s.parts.m.Held() > 0
 }
 
 // decide ends the doubt if its span is over, or the text is.
@@ -121,8 +123,9 @@ func (d *doubt) decide(complete bool) {
 		d.leaveOut()
 		return
 	}
+	exempt := d.Exempt != nil && d.Exempt(d.s.parts.m.Spans())
 	known, refused := true, false
-	if d.Refuse != nil {
+	if d.Refuse != nil && !exempt {
 		known, refused = d.Refuse(d.s.parts.m.Spans(), d.s.parts.raw)
 	}
 	if !known && !complete {
@@ -135,7 +138,7 @@ func (d *doubt) decide(complete bool) {
 	if d.begins {
 		sure = min(sure, d.begin)
 	}
-	if !refused && d.Ask != nil {
+	if !refused && !exempt && d.Ask != nil {
 		answer, err := d.ask(sure)
 		if err != nil {
 			d.s.doubt = nil
@@ -146,8 +149,14 @@ func (d *doubt) decide(complete bool) {
 			sure, d.s.limits.Asked = answer.Sure, &answer.Yes
 		}
 	}
-	d.s.doubt, d.s.limits.Doubted = nil, &sure
-	if sure < d.Least || refused {
+	if d.s.doubt = nil; !exempt {
+		d.s.limits.Doubted = &sure
+	}
+	switch unsure := !exempt && (sure < d.Least || refused); {
+	case unsure && d.Instead == nil:
+		d.leaveOut()
+		return
+	case unsure:
 		d.takeBack()
 	}
 	if !complete {

@@ -169,6 +169,6 @@ type ConstraintResult struct {
 	Closing      int      // bytes of text when that first happened
 	Doubted      *float64 // what decided Request.Doubt, as in Doubt.Least; nil if nothing was decided
 	Asked        *float64 // Opinion.Yes of Doubt.Ask, if there was one
-	Unwanted     bool     // the text began with what Doubt.Unwanted reports, and ends there
+	Unwanted     bool     // the text began with what Request.Doubt excludes, and ends there
 	Gated        *float64 // the total probability of the tokens of Request.Gate where it last applied; nil if it didn't
 }

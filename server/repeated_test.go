@@ -156,3 +156,88 @@ func TestCallsUnderNone(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsBesideFormat checks that, under tool_choice auto, a model may write a call as JSON where the answer has a format: told apart
+// by what follows, also where a document could hold the same members; and that it writes the document instead where it wasn't sure of the
+// call, or has made it before.
+func TestCallsBesideFormat(t *testing.T) {
+	v := familyVocab(t, "qwen25")
+	format := func(schema string) string {
+		return `"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": ` + schema + `}}`
+	}
+	closed := format(`{"type": "object", "properties": {"name": {"type": "string"}, "sky": {"type": "string"}}, "required": ["name", "sky"], "additionalProperties": false}`)
+	open := format(`{"type": "object", "properties": {"sky": {"type": "string"}}, "additionalProperties": true}`)
+	alike := format(`{"$id": "a:b", "type": "object", "properties": {"name": {"type": "string"}, "arguments": {"$ref": "#/$defs/x"}}, "required": ["name", "arguments"], "additionalProperties": false, "$defs": {"x": {"type": "object"}}}`)
+	const (
+		anyObject = `"response_format": {"type": "json_object"}`
+		call      = `{"name": "weather", "arguments": {"city": "Bergen", "days": 3}}`
+		asked     = `"messages": [{"role": "user", "content": "How is the weather?"}]`
+		unlisted  = `{"name": "forecast", "arguments": {"city": "Bergen"}}`
+		cityAlone = `{"name": "weather", "sky": "grey"}`
+	)
+	for _, c := range []struct {
+		messages, format, text, without string // without: what the model says to a prompt without tools
+		called                          bool
+	}{
+		{asked, closed, call, "", true},
+		{asked, closed, strings.Replace(call, "arguments", "parameters", 1), "", true},
+		{asked, closed, "<tool_call>\n" + call + "\n</tool_call>", "", true},
+		{asked, closed, `{"name": "now", "arguments": {}}`, "", true},
+		{asked, closed, cityAlone, "", false},
+		{asked, closed, `{"name": "Bergen", "sky": "grey"}`, "", false},
+		{asked, anyObject, call, "", true},
+		{asked, anyObject, unlisted, "", false},
+		{asked, anyObject, cityAlone, "", false},
+		{asked, anyObject, `{"rain": [1, {"name": "weather", "arguments": {}}]}`, "", false},
+		{asked, open, call, "", true},
+		{asked, open, `{"sky": "grey", "name": "x"}`, "", false},
+		{asked, alike, call, "", true},
+		{asked, alike, unlisted, "", false},
+		{asked, `"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "array", "items": {"type": "integer"}}}}`, call, "", true},
+		{afterResult, closed, call, `{"name": "Bergen", "sky": "grey"}`, false},
+		{afterResult, anyObject, call, `{"sky": "grey"}`, false},
+		{afterResult, closed, "<tool_call>\n" + call + "\n</tool_call>", `{"name": "Bergen", "sky": "grey"}`, false},
+		{afterResult, closed, `{"name": "now", "arguments": {}}`, "", true},
+	} {
+		url := serve(t, v, aboutTools(v, c.text, c.without))
+		body := fmt.Sprintf(`{%s, %s, "temperature": 0, "max_tokens": 200, "call_confidence": 0, %s`, c.messages, c.format, cityTools)
+		_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
+		content, _ := at(got, "choices", 0, "message", "content").(string)
+		calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+		want := c.text
+		if c.without != "" {
+			want = c.without
+		}
+		kind, repeated := at(got, "x_constraint", "type"), at(got, "x_constraint", "call_repeated") == true
+		if (len(calls) == 1) != c.called || !c.called && content != want || c.called && content != "" || (kind == "tools") != c.called || repeated != (c.without != "") {
+			t.Errorf("%s, %s: calls %v, content %q, %v, repeated %v: %v", c.format, c.text, calls, content, kind, repeated, got["error"])
+		}
+		if at(got, "x_constraint", "validated") != true {
+			t.Errorf("%s, %s: %v", c.format, c.text, at(got, "x_constraint"))
+		}
+		if streamed, called := streamedCall(t, url, body); called != c.called || streamed != content {
+			t.Errorf("%s, %s: stream %q, calls %v", c.format, c.text, streamed, called)
+		}
+	}
+	// What the model wasn't sure of is no call, and the document is written instead.
+	for sure, called := range map[float64]bool{0.95: true, 0.6: false} {
+		unsure, document := sayUnsure(v, "assistant\n", call, `"arguments": {`, sure), sayAnyhow(v, `{"name": "Bergen", "sky": "grey"}`, 1)
+		url := serve(t, v, opined(v, func(history []int32, logits []float32) {
+			if strings.Contains(named(v, history), "# Tools") {
+				unsure(history, logits)
+			} else {
+				document(history, logits)
+			}
+		}, 0.86))
+		body := `{` + asked + `, ` + closed + `, "temperature": 0, "max_tokens": 200, ` + cityTools
+		_, _, got := post(t, url+"/v1/chat/completions", body+`}`)
+		calls, _ := at(got, "choices", 0, "message", "tool_calls").([]any)
+		content, _ := at(got, "choices", 0, "message", "content").(string)
+		if confidence, _ := at(got, "x_constraint", "call_confidence").(float64); (len(calls) == 1) != called || !called && content != `{"name": "Bergen", "sky": "grey"}` || confidence == 0 {
+			t.Errorf("%g: %v", sure, got)
+		}
+		if streamed, some := streamedCall(t, url, body); some != called || streamed != content {
+			t.Errorf("%g: stream %q, %v", sure, streamed, some)
+		}
+	}
+}

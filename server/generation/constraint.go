@@ -32,11 +32,15 @@ type Constraint struct {
 	// *constraint.InvalidDocumentError, or the reason why there is no verdict.
 	check func(ctx context.Context, msg *layout.Message) error
 
-	Tools    []CompiledTool // callable tools
-	Must     bool           // at least one call is required
-	Parallel bool           // several calls are allowed
-	tags     *tagSet        // tags that the text may contain
-	format   *Constraint    // the constraint of a text without calls; nil: none
+	Tools    []CompiledTool       // callable tools
+	Must     bool                 // at least one call is required
+	Parallel bool                 // several calls are allowed
+	tags     *tagSet              // tags that the text may contain
+	format   *Constraint          // the constraint of a text without calls; nil: none
+	beside   *constraint.Document // that constraint where calls may be written as JSON, too; nil: they may not
+
+	compiled *constraint.CompiledSchema // of kinds schema and json
+	options  schema.Options
 
 	free bool // not enforced, only validated
 
@@ -100,7 +104,7 @@ func formatRule(ctx context.Context, m *registry.Model, c request.Constraint) (*
 	}
 	return &Constraint{
 		kind: c.Kind, constraint: compiled.Constraint, part: &part, report: compiled.Report, named: named,
-		Instruction: compiled.Instruction(), document: compiled.Source,
+		Instruction: compiled.Instruction(), document: compiled.Source, compiled: compiled, options: c.Options(),
 		check: func(ctx context.Context, msg *layout.Message) error {
 			return compiled.Validate(ctx, []byte(msg.Content))
 		},

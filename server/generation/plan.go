@@ -47,6 +47,9 @@ func (g *Generation) compose(ctx context.Context) error {
 		if r.format != nil {
 			p.Answer = r.format.part
 		}
+		if r.beside != nil && q.Signals == nil && p.Calls.Answer == "" && p.Thought.Name != chat.Harmony {
+			p.Answer, p.Beside = r.beside, true
+		}
 	}
 	if q.Tools != nil && q.Tools.Mode == request.ToolsNone && g.Constraint == nil && m.Engine != nil && p.Thought.Name != chat.Harmony && p.Calls.Answer == "" && hasCalls(q.Messages) {
 		for _, t := range q.Tools.Tools { // the model sees calls of them, so that it may write more, as text
@@ -97,7 +100,7 @@ func (g *Generation) compose(ctx context.Context) error {
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
 		if !p.Must {
-			g.Layout.Made = callsMade(q.Messages)
+			g.Layout.Made, g.Layout.Beside = callsMade(q.Messages), p.Beside
 		}
 		if q.ToolLeast != nil && !p.Gated() {
 			q.Warnings = append(q.Warnings, "tool_confidence has no effect: the model begins calls and answers with whom they address")
@@ -108,7 +111,9 @@ func (g *Generation) compose(ctx context.Context) error {
 		if g.Job.Doubt = g.Layout.Doubt(m.Sequences, m.Text.Vocab(), &p, float64(q.LeastCall())); g.Job.Doubt != nil && q.LeastCall() > 0 {
 			g.Job.Doubt.Ask = g.relevance()
 		}
-		g.prose = g.Layout.Prose(m.Text.Vocab(), &p)
+		if !p.Beside {
+			g.prose = g.Layout.Prose(m.Text.Vocab(), &p)
+		}
 		if g.Signals == nil { // signals come after the calls
 			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())
 		}
@@ -124,7 +129,7 @@ func hasCalls(list []chat.Message) bool {
 // instead returns the request for the text that takes the place of one that began with an unwanted call: the conversation without
 // the tools, where models write what they know, and prose first. With tools in the prompt, what is left of a small model's
 // distribution once calls are excluded is noise.
-func (g *Generation) instead(first *engine.Result) (engine.Request, error) {
+func (g *Generation) instead(ctx context.Context, first *engine.Result) (engine.Request, error) {
 	again, q := g.Job, *g.Request
 	tools := *q.Tools
 	tools.Mode = request.ToolsNone
@@ -134,7 +139,11 @@ func (g *Generation) instead(first *engine.Result) (engine.Request, error) {
 		return again, err
 	}
 	again.Choices, again.Sampling.Seed = 1, first.Seed
-	again.Gate = g.prose
+	if again.Gate = g.prose; g.prose == nil { // the document remains
+		if again.Constraint, err = g.Layout.DocumentAlone(ctx, g.Model.Sequences, g.Model.Text.Vocab()); err != nil {
+			return again, err
+		}
+	}
 	if again.Doubt != nil {
 		doubt := *again.Doubt
 		if doubt.Unwanted = nil; doubt.Instead == nil { // there was nothing else to doubt
@@ -149,7 +158,10 @@ func (g *Generation) instead(first *engine.Result) (engine.Request, error) {
 // takes makes a choice the text in place of the first one. The prompt reported is that of the request, as it is counted.
 func (c *Choice) takes(first *engine.Result) {
 	c.Result.PromptTokens, c.Result.CachedTokens = first.PromptTokens, first.CachedTokens
-	c.Wasted, c.repeated = first.CompletionTokens, true
+	c.Wasted, c.repeated = first.CompletionTokens, first.Constraint.Doubted == nil
+	if c.Result.Constraint != nil && c.Result.Constraint.Doubted == nil {
+		c.Result.Constraint.Doubted, c.Result.Constraint.Asked = first.Constraint.Doubted, first.Constraint.Asked
+	}
 }
 
 // callsMade returns the calls since the last message of the user that have been answered.

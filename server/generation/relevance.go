@@ -42,9 +42,8 @@ func (g *Generation) relevance() func(ctx context.Context, spans []decoder.Span,
 	if m.Engine == nil || len(q.Messages) == 0 {
 		return nil
 	}
-	last := &q.Messages[len(q.Messages)-1]
-	about := clipped(strings.TrimSpace(last.Text()), mostAskedAbout)
-	if last.Role != "user" || about == "" {
+	about := clipped(chat.Asked(q.Messages), mostAskedAbout)
+	if q.Messages[len(q.Messages)-1].Role != "user" || about == "" {
 		return nil
 	}
 	return func(ctx context.Context, spans []decoder.Span, sure float64) (*engine.Opinion, error) {

@@ -198,7 +198,7 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 // instead passes on the text that takes the place of one that began with an unwanted call.
 func (a *streamed) instead(ctx context.Context, out Sink, l *listener, first engine.Event) error {
 	g := a.generation
-	again, err := g.instead(first.Done)
+	again, err := g.instead(ctx, first.Done)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func compileTools(ctx context.Context, m *registry.Model, tools []request.Tool, 
 		if err != nil {
 			return nil, problem.InField(err, t.Param)
 		}
-		object, err := objectOnly(t.Parameters)
+		object, err := arguments.ObjectOnly(t.Parameters)
 		if err != nil {
 			return nil, err
 		}
@@ -150,35 +150,40 @@ func whitespaceOf(l chat.JSONLayout) schema.Whitespace {
 	return schema.Natural
 }
 
-// objectOnly returns a schema restricted to objects, nil if it already is.
-func objectOnly(src json.RawMessage) (json.RawMessage, error) {
-	o, err := wire.ParseObject(src, "")
-	if err != nil { // true or false
-		return json.RawMessage(fmt.Sprintf(`{"type":"object","allOf":[%s]}`, src)), nil
-	}
-	if string(o.Members["type"]) == `"object"` {
+// documentBeside returns the constraint of a document beside calls that are written as JSON: where it could begin as a call does,
+// an object that is a call is no document. It returns nil for formats other than JSON, and for a schema with which that can't be
+// compiled.
+func documentBeside(ctx context.Context, m *registry.Model, format *Constraint, tools []CompiledTool) (*constraint.Document, error) {
+	if format.compiled == nil {
 		return nil, nil
 	}
-	inside := src
-	if !o.Given("$id") && !o.Given("id") {
-		// With an identifier, its references keep their meaning.
-		var b bytes.Buffer
-		b.WriteString(`{"$id":"tool:///arguments"`)
-		for _, key := range o.Names {
-			quoted, err := wire.Marshal(key)
-			if err != nil {
-				return nil, err
+	var names []string
+	ambiguous := false
+	for _, t := range tools {
+		names = append(names, t.Name)
+		for _, opening := range layout.BesideOpenings(t.Name) {
+			if ambiguous {
+				break
 			}
-			fmt.Fprintf(&b, ",%s:%s", quoted, o.Members[key])
+			n, err := format.compiled.Bound.NewMatcher().AcceptBytes(opening)
+			ambiguous = err == nil && n == len(opening)
 		}
-		b.WriteByte('}')
-		inside = b.Bytes()
 	}
-	draft := ""
-	if o.Given("$schema") {
-		draft = fmt.Sprintf(`"$schema":%s,`, o.Members["$schema"])
+	if !ambiguous {
+		return format.part, nil
 	}
-	return json.RawMessage(fmt.Sprintf(`{%s"type":"object","allOf":[%s]}`, draft, inside)), nil
+	both, err := arguments.Within(format.document, `"not":`+string(layout.Besides(names)))
+	if err != nil {
+		return nil, err
+	}
+	opt := format.options
+	opt.Strict = false // applied to the format already
+	compiled, err := m.Schemas.Compile(ctx, both, opt)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	part := compiled.Document()
+	return &part, nil
 }
 
 // toolRule compiles the constraint of a text with required or optional calls.
@@ -195,6 +200,11 @@ func toolRule(ctx context.Context, m *registry.Model, set *request.ToolSet, form
 		r.format = format
 		if format.kind != "json" || m.Unmasked != "" {
 			r.Instruction, r.named = format.Instruction, format.named
+		}
+		if foreign && m.Unmasked == "" && format.part != nil {
+			if r.beside, err = documentBeside(ctx, m, format, tools); err != nil {
+				return nil, err
+			}
 		}
 	}
 	r.check = func(ctx context.Context, msg *layout.Message) error { return checkCalls(ctx, tools, msg) }

@@ -210,7 +210,7 @@ func gather(ctx context.Context, g *Generation, req engine.Request) ([]Choice, e
 			continue
 		}
 		if c.Result = ev.Done; c.unwanted() {
-			again, err := g.instead(ev.Done)
+			again, err := g.instead(ctx, ev.Done)
 			if err != nil {
 				return nil, err
 			}

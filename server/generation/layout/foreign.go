@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -95,26 +97,53 @@ func (p *Plan) foreign(o *builder) (stops []stopMark) {
 	return stops
 }
 
-// foreignFirst appends calls in other forms that begin with JSON, as the whole text: for an answer that must be calls,
-// of a model that would rather not use its own form.
+// foreignFirst appends calls in other forms that begin with JSON, as the whole text: for an answer that must be calls, of a model
+// that would rather not use its own form, or may be one beside a document. Beside a document, only an object is a call, since models
+// also write documents in lists and blocks, and only with the keys of BesideOpenings.
 func (p *Plan) foreignFirst(o *builder) int {
 	after, closing := p.foreignClosing(o, p.after(o, p.CallSignals))
-	first := o.add(Node{})
-	for _, form := range []struct {
+	first := o.add(Node{Foreign: !p.Must})
+	forms := []struct {
 		name     string
 		openings []string
 	}{
 		{FormJSON, []string{"", "[", "[\n", "[\n  ", "[\n    "}},
 		{FormBlock, []string{"```json\n", "```\n", "```json\n[\n", "```json\n[\n  ", "```json\n[\n    ", "```json\n["}},
-	} {
-		names := p.foreignNames(o, form.name, closing)
+	}
+	keys, arguments := nameKeys[:5], argumentKeys
+	if !p.Must {
+		forms[0].openings, forms = forms[0].openings[:1], forms[:1]
+		keys, arguments = nameKeys[:1], argumentKeys[:2]
+	}
+	for _, form := range forms {
+		names := p.foreignNames(o, form.name, closing, arguments)
 		for _, opening := range form.openings {
-			o.nodes[first].Stops = append(o.nodes[first].Stops, foreignKeys(opening, names)...)
+			o.nodes[first].Stops = append(o.nodes[first].Stops, foreignKeys(opening, keys, names)...)
 		}
 	}
-	p.recasts = true
-	p.foreignMore(o, after, closing)
+	if p.Must || p.Parallel && p.Calls.Next != "" {
+		p.recasts = true
+		p.foreignMore(o, after, closing)
+	}
 	return first
+}
+
+// Besides is the JSON Schema of objects that are calls of some tools beside a document.
+func Besides(tools []string) json.RawMessage {
+	names, _ := json.Marshal(tools) // strings
+	var either []string
+	for _, key := range argumentKeys[:2] {
+		either = append(either, fmt.Sprintf(`{"required": [%s]}`, key))
+	}
+	return fmt.Appendf(nil, `{"type": "object", "properties": {%[1]s: {"enum": %[2]s}}, "required": [%[1]s], "anyOf": [%[3]s]}`, nameKeys[0], names, strings.Join(either, ", "))
+}
+
+// BesideOpenings returns how a call of a tool begins beside a document.
+func BesideOpenings(tool string) (list [][]byte) {
+	for _, key := range argumentKeys[:2] {
+		list = append(list, fmt.Appendf(nil, `{%s: "%s", %s: `, nameKeys[0], tool, key))
+	}
+	return list
 }
 
 // foreignClosing appends what closes the JSON of a call, followed by the end or another call.
@@ -129,12 +158,12 @@ func (p *Plan) foreignClosing(o *builder, last int) (after, closing int) {
 }
 
 // foreignNames appends a call, starting at the name of its tool.
-func (p *Plan) foreignNames(o *builder, form string, closing int) int {
+func (p *Plan) foreignNames(o *builder, form string, closing int, keys []string) int {
 	names := o.add(Node{})
 	for i, at := range p.foreignArguments(o, form, closing) {
 		key := o.add(Node{})
 		for _, b := range breaks[:7] {
-			for _, name := range argumentKeys {
+			for _, name := range keys {
 				o.nodes[key].Stops = append(o.nodes[key].Stops, stopMark{Mark: "," + b + name + ":", Next: at})
 			}
 		}
@@ -144,9 +173,9 @@ func (p *Plan) foreignNames(o *builder, form string, closing int) int {
 }
 
 // foreignKeys returns the marks that lead from the text before a call to the name of its tool.
-func foreignKeys(before string, names int) (marks []stopMark) {
+func foreignKeys(before string, keys []string, names int) (marks []stopMark) {
 	for _, b := range breaks[:7] {
-		for _, key := range nameKeys[:5] {
+		for _, key := range keys {
 			for _, colon := range []string{": ", ":"} {
 				marks = append(marks, stopMark{Mark: before + "{" + b + key + colon + `"`, Next: names})
 			}

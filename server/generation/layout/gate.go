@@ -228,25 +228,29 @@ func (l *Layout) Shun(v *vocab.Vocab, p *Plan) *engine.Doubt {
 // whatever its arguments; one in another form is taken for one by guess. Where no tool is of use, small models call one
 // all the same, and make its arguments up.
 func (l *Layout) Doubt(all *constraint.Sequences, v *vocab.Vocab, p *Plan, least float64) *engine.Doubt {
-	if !p.Foreign || p.Must || p.constrained() || !l.HasFree() {
+	if !p.Foreign || p.Must || p.constrained() && !p.Beside || !l.HasFree() && !p.Beside {
 		return nil
 	}
-	within := make([]bool, len(l.Nodes)) // what may follow the mark of such a call
-	for _, n := range l.Nodes {
+	foreign := make([]bool, len(l.Nodes)) // what may follow the mark of such a call
+	for i, n := range l.Nodes {
+		foreign[i] = foreign[i] || n.Foreign
 		for _, s := range n.Stops {
 			if !s.Foreign {
 				continue
 			}
-			within[s.Next] = true
+			foreign[s.Next] = true
 			for _, way := range l.Nodes[s.Next].Fork {
-				within[way] = true
+				foreign[way] = true
 			}
 		}
 	}
-	return &engine.Doubt{
+	begins := func(s decoder.Span) bool { return s.Segment >= 0 && foreign[s.Segment] }
+	d := &engine.Doubt{
 		Least: least, Instead: l.withoutForeign(all, v), Tokens: p.beginnings(v), At: l.unanswered,
 		Find: func(spans []decoder.Span) (part, decides int) {
-			part = slices.IndexFunc(spans, func(s decoder.Span) bool { return s.Segment >= 0 && within[s.Segment] })
+			if part = slices.IndexFunc(spans, begins); part < 0 && p.Beside {
+				part = slices.IndexFunc(spans, l.argues)
+			}
 			if part < 0 {
 				return -1, -1
 			}
@@ -264,6 +268,22 @@ func (l *Layout) Doubt(all *constraint.Sequences, v *vocab.Vocab, p *Plan, least
 		},
 		Refuse: l.goesOn, Unwanted: l.repeated(),
 	}
+	if p.Beside { // the text of a call is no document; one in the model's own form may be all that masks left, and may be repeated
+		d.Instead, d.Exempt = nil, func(spans []decoder.Span) bool { return !slices.ContainsFunc(spans, begins) }
+	}
+	return d
+}
+
+// DocumentAlone returns the constraint of texts that are no calls but the document, which the same layout reads.
+func (l *Layout) DocumentAlone(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab) (engine.Constraint, error) {
+	o := builder{slices.Clone(l.Nodes)}
+	for i, n := range o.nodes {
+		if at := slices.IndexFunc(n.Fork, func(way int) bool { return l.Nodes[way].Document }); at >= 0 {
+			o.nodes[i].Fork = n.Fork[at : at+1]
+		}
+	}
+	c, _, err := o.compile(ctx, all, v, 0)
+	return c, err
 }
 
 // repeated returns the function that reports whether a text begins with a call that has been made before; nil if none has been.

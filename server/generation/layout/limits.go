@@ -65,7 +65,7 @@ func (c *callLimits) pass(l *Layout, pieces []Piece) (out []Piece) {
 
 // before returns the calls that the current one may repeat.
 func (c *callLimits) before(l *Layout) []string {
-	if c.form == "" || len(l.Made) == 0 {
+	if c.form == "" && !l.Beside || len(l.Made) == 0 {
 		return c.seen
 	}
 	if c.made == nil {

@@ -27,20 +27,22 @@ type builder struct {
 
 // A Node is a part of a text; it corresponds to a decoder.Segment. As JSON, nodes are the key under which sequences are kept.
 type Node struct {
-	Role   Role       `json:",omitzero"`
-	Tool   int        `json:",omitzero"` // of a part of a call: the tool's index
-	Form   string     `json:",omitzero"` // of arguments: the call's form, if not the model's own
-	Key    string     `json:",omitzero"` // of an argument's value: its name
-	Types  []string   `json:",omitzero"` // of a text: read as a value of one of these types if it is one
-	Stops  []stopMark `json:",omitzero"`
-	Free   bool       `json:",omitzero"` // free text; with stops, one of them may also be the whole text
-	Fork   []int      `json:",omitzero"`
-	Doc    string     `json:",omitzero"` // the key of document
-	MayEnd bool       `json:",omitzero"`
-	Keep   bool       `json:",omitzero"` // of free text: the mark that ends it belongs to it
-	Fenced bool       `json:",omitzero"` // of signals: they follow free text and a fence
-	Budget int        `json:",omitzero"`
-	Next   int        `json:",omitzero"`
+	Role     Role       `json:",omitzero"`
+	Tool     int        `json:",omitzero"` // of a part of a call: the tool's index
+	Form     string     `json:",omitzero"` // of arguments: the call's form, if not the model's own
+	Key      string     `json:",omitzero"` // of an argument's value: its name
+	Types    []string   `json:",omitzero"` // of a text: read as a value of one of these types if it is one
+	Stops    []stopMark `json:",omitzero"`
+	Free     bool       `json:",omitzero"` // free text; with stops, one of them may also be the whole text
+	Fork     []int      `json:",omitzero"`
+	Doc      string     `json:",omitzero"` // the key of document
+	MayEnd   bool       `json:",omitzero"`
+	Foreign  bool       `json:",omitzero"` // an alternative that is a call in another model's form
+	Document bool       `json:",omitzero"` // an alternative that is the document
+	Keep     bool       `json:",omitzero"` // of free text: the mark that ends it belongs to it
+	Fenced   bool       `json:",omitzero"` // of signals: they follow free text and a fence
+	Budget   int        `json:",omitzero"`
+	Next     int        `json:",omitzero"`
 
 	document *constraint.Document
 	notation *chat.Notation // of an argument's value

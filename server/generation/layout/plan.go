@@ -24,6 +24,7 @@ type Plan struct {
 	Parallel bool                 // several calls are allowed
 	Foreign  bool                 // calls may be in other models' forms
 	Written  bool                 // also in those that don't write a call as an object
+	Beside   bool                 // also as JSON in place of the document Answer
 	Answer   *constraint.Document // the constraint of the answer; nil: none
 	Tags     *Tags                // documents between tags in a free answer
 	Begun    bool                 // the prompt ends with the mark that opens reasoning
@@ -91,6 +92,7 @@ func (p *Plan) HasParts() bool {
 func (p *Plan) Compile(ctx context.Context, all *constraint.Sequences, v *vocab.Vocab) (engine.Constraint, *Layout, error) {
 	p.Foreign = p.Foreign && p.hasForeign()
 	p.Written = p.Written && p.Foreign && p.hasWritten()
+	p.Beside = p.Beside && p.Foreign
 	o, first := p.build()
 	if p.Written && len(o.nodes) > mostNodes {
 		p.Written = false
@@ -223,8 +225,12 @@ func (p *Plan) answer(o *builder, stops []stopMark) int {
 	case p.Must:
 		return p.calls(o, p.opening())
 	case p.Answer != nil && len(p.Tools) > 0:
-		calls := p.calls(o, p.opening())
-		return o.add(Node{Fork: []int{calls, p.document(o)}})
+		ways := []int{p.calls(o, p.opening()), p.document(o)}
+		o.nodes[ways[1]].Document = true
+		if p.Beside {
+			ways = append(ways, p.foreignFirst(o))
+		}
+		return o.add(Node{Fork: ways})
 	case p.Answer != nil:
 		return p.document(o)
 	case p.Tags != nil:

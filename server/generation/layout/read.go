@@ -27,6 +27,7 @@ type Layout struct {
 	MaxCalls int
 	Repeats  bool
 	Made     []chat.ToolCall
+	Beside   bool // calls in the model's own form do so, too
 }
 
 // IsDocument reports whether a part is the constrained answer.
