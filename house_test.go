@@ -110,7 +110,7 @@ const architecture = `
 	server/openai < server/llamacpp;
 	server/generation, server/vectors < server/ollama;
 	server/generation/upstream, server/decisions, server/openai, server/anthropic, server/ollama, server/native, server/llamacpp, server/feedback, server/agentapi < server;
-	github.com/gin-gonic/gin < server;
+	github.com/gin-gonic/gin, github.com/klauspost/compress, github.com/andybalholm/brotli < server;
 
 	constraint, chat, models, models/lessons < models/train;
 

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -82,6 +83,37 @@ func (t *Template) adapt(messages []Message) ([]Message, error) {
 		out = append(out, Message{Role: "user", Content: strings.Join(system, "\n\n")})
 	}
 	return out, nil
+}
+
+// joined returns messages with neighbours of one role as one: texts by an empty line, calls one after another. Results of tools
+// stay apart.
+func joined(messages []Message) (out []Message) {
+	between := func(a, b string) string {
+		if a != "" && b != "" {
+			return a + "\n\n" + b
+		}
+		return a + b
+	}
+	for _, m := range messages {
+		n := len(out)
+		if n == 0 || m.Role != out[n-1].Role || m.Role != "user" && m.Role != "assistant" {
+			out = append(out, m)
+			continue
+		}
+		last := &out[n-1]
+		last.Content, last.Parts = between(last.Text(), m.Text()), nil
+		last.Reasoning = between(last.Reasoning, m.Reasoning)
+		last.ToolCalls = slices.Concat(last.ToolCalls, m.ToolCalls)
+		if last.Name != m.Name {
+			last.Name = ""
+		}
+		if m.Extra != nil {
+			extra := maps.Clone(m.Extra)
+			maps.Copy(extra, last.Extra)
+			last.Extra = extra
+		}
+	}
+	return out
 }
 
 // oneCallEach splits messages with several tool calls whose results follow into messages with one call, each followed by its

@@ -94,6 +94,7 @@ type Input struct {
 	Tools               []json.RawMessage
 	AddGenerationPrompt bool           // end with the start of the answer
 	Begun               string         // and with this prefix of the answer
+	Joined              bool           // neighbours of one role, users or assistants, become one message
 	Extra               map[string]any // additional variables, such as enable_thinking
 
 	kept []*keptTool // for each of Tools; nil, or without an element: it is parsed
@@ -137,6 +138,9 @@ func (t *Template) Render(in Input) (string, error) {
 	var err error
 	if in.Messages, err = t.adapt(in.Messages); err != nil {
 		return "", err
+	}
+	if in.Joined {
+		in.Messages = joined(in.Messages)
 	}
 	text, err := t.render(in)
 	return text + in.Begun, err

@@ -35,9 +35,9 @@ func (t *textTail) add(b []byte) (text, stop string) {
 	return text, ""
 }
 
-// flush returns the text held back, at the end of the text.
+// flush returns the text held back, at the end of the text, without the bytes of a character that it cuts off.
 func (t *textTail) flush() string {
-	text := valid(t.held)
+	text := valid(t.held[:len(t.held)-incomplete(t.held)])
 	t.held = t.held[:0]
 	return text
 }

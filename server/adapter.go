@@ -56,6 +56,7 @@ func (s *Server) adapt(h wire.Handler, body errorBodies) gin.HandlerFunc {
 		if err != nil && !w.wrote {
 			p := problem.Describe(err)
 			p.Header(w.Header())
+			acceptEncoding(w.Header(), &p)
 			if writeErr := wire.WriteJSON(w, p.Status, body(&p, r, n.ID)); writeErr != nil {
 				err = errors.Join(err, writeErr)
 			}
@@ -76,9 +77,19 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	if most := min(s.cfg.BodyLimit, s.memory.largest()); r.ContentLength > most {
 		return &http.MaxBytesError{Limit: most} // refused by its Content-Length, before the body is read
 	}
+	encodings, err := encodingsOf(r.Header)
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		return err
+	}
 	in := &charged{body: http.MaxBytesReader(w, r.Body, s.cfg.BodyLimit), memory: &s.memory, client: wire.ClientOf(r),
 		interrupt: func() { _ = control.SetReadDeadline(time.Now()) }}
-	if r.ContentLength < 0 || r.ContentLength >= pacedBody {
+	for _, name := range encodings {
+		d := decode(name, in.body)
+		defer func() { d.close() }()
+		in.body, in.decoder = http.MaxBytesReader(w, io.NopCloser(d), s.cfg.BodyLimit), decoderMemory[name]
+	}
+	if r.ContentLength < 0 || r.ContentLength >= pacedBody || encodings != nil {
 		e := s.turns.receive(in.client)
 		defer e.leave()
 		in.ctx = meter.WithPace(r.Context(), e)
@@ -91,7 +102,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		w.Header().Set("Connection", "close") // or net/http waits for the rest before it sends the answer
 		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) || errors.As(err, new(errNoMemory)) || errors.As(err, new(errManyValues)) {
+		if errors.As(err, new(*wire.Error)) || errors.As(err, &tooLarge) || errors.As(err, new(errNoMemory)) || errors.As(err, new(errManyValues)) {
 			return err
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -101,6 +112,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Header.Del("Content-Encoding")
 	if s.cfg.LogBodies {
 		wire.NoteOf(r.Context()).Add(slog.String("body", string(body)))
 	}

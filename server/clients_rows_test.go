@@ -360,3 +360,39 @@ func TestErrorsNameValues(t *testing.T) {
 		}
 	}
 }
+
+// TestHarmlessForms checks what clients send, or ask for, in a form that says nothing else: a byte order mark before the body, what a
+// tool says twice, a path that ends with a slash, and an id with every text.
+func TestHarmlessForms(t *testing.T) {
+	_, url := start(t, setup{reply: "yes"})
+	ask := `{"max_tokens": 5, "temperature": 0, "messages": [{"role": "user", "content": "x"}]`
+	for path, body := range map[string]string{"/v1/chat/completions": ask + `}`, "/tokenize": `{"content": "x"}`, "/v1/completions": `{"prompt": "x", "max_tokens": 2}`, "/schema/check": `{"schema": {}}`} {
+		if status, _, got := post(t, url+path, "\uFEFF"+body); status != 200 {
+			t.Errorf("%s: %d %v", path, status, got)
+		}
+	}
+	if status, _, got := post(t, url+"/v1/chat/completions", "\uFEFF\uFEFF"+ask+"}"); status != 400 {
+		t.Error(status, got)
+	}
+	tool := `"function": {"name": "exec", "description": "Run", "parameters": {"type": "object", "properties": {"cmd": {"type": "string"}}}}`
+	for outer, want := range map[string]int{
+		`"name": "exec", `: 200, `"name": "exec", "description": "Run", `: 200, `"parameters": {"type": "object", "properties": {"cmd": {"type": "string"}}}, `: 200,
+		`"name": "other", `: 400, `"strict": true, `: 400, `"title": "exec", `: 400,
+	} {
+		status, _, got := post(t, url+"/v1/chat/completions", ask+`, "tools": [{`+outer+`"type": "function", `+tool+`}]}`)
+		warned := strings.Contains(fmt.Sprint(got["warnings"]), "repeats tools[0].function.")
+		if status != want || warned != (want == 200) {
+			t.Errorf("%s: %d %v", outer, status, got)
+		}
+	}
+	_, _, list := send(t, "GET", url+"/v1/models", "")
+	if status, _, got := send(t, "GET", url+"/v1/models/", ""); status != 200 || got != list {
+		t.Errorf("/v1/models/: %d %s, not %s", status, got, list)
+	}
+	for path, body := range map[string]string{"/completions": `{"prompt": "x", "n_predict": 2}`, "/completion": `{"prompt": "x", "n_predict": 2}`, "/v1/completions": `{"prompt": "x", "max_tokens": 2}`} {
+		_, _, got := post(t, url+path, body)
+		if id, _ := got["id"].(string); !strings.HasPrefix(id, "cmpl-") {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}

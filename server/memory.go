@@ -135,6 +135,7 @@ type charged struct {
 
 	worked          time.Duration // since the last rest
 	cost            int64         // of what has been read
+	decoder         int64         // memory of what takes the body out of its encoding, until it has been read
 	quoted, escaped bool          // it ends within a string, after a backslash
 	taken           int64         // under the memory's lock
 	brokenOff       bool          // likewise
@@ -160,7 +161,7 @@ func (c *charged) Read(p []byte) (int, error) {
 		meter.Rest(c.ctx, c.worked)
 		c.worked = 0
 	}
-	if err := c.memory.take(c, (c.cost+bodyStep-1)/bodyStep*bodyStep); err != nil {
+	if err := c.memory.take(c, (c.decoder+c.cost+bodyStep-1)/bodyStep*bodyStep); err != nil {
 		return 0, err
 	}
 	return n, err
@@ -205,6 +206,11 @@ func (c *charged) complete() error {
 	}
 	if h := c.memory.clients[c.client]; h != nil {
 		delete(h.reading, c)
+		if over := min(c.decoder, c.taken); over > 0 {
+			c.memory.held -= over
+			h.held -= over
+			c.taken -= over
+		}
 	}
 	return nil
 }

@@ -141,6 +141,14 @@ func TestCORS(t *testing.T) {
 		if status != 200 || body != "" || header.Get("Access-Control-Allow-Origin") != test.granted || header.Get("Access-Control-Allow-Methods") != methods || header.Get("Access-Control-Allow-Headers") != headers {
 			t.Errorf("%s asks: %d %v", test.origin, status, header)
 		}
+		network := map[bool]string{true: "true"}[test.granted != ""]
+		if header.Get("Access-Control-Allow-Private-Network") != "" {
+			t.Errorf("%s, not asked: %v", test.origin, header)
+		}
+		_, header, _ = send(t, "OPTIONS", test.url+"/v1/chat/completions", "", "Origin", test.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Private-Network", "true")
+		if header.Get("Access-Control-Allow-Private-Network") != network {
+			t.Errorf("%s asks for a private network: %v", test.origin, header)
+		}
 		if _, header, _ = send(t, "GET", test.url+"/healthz", "", "Origin", test.origin); header.Get("Access-Control-Allow-Origin") != test.granted {
 			t.Errorf("%s: %v", test.origin, header)
 		}

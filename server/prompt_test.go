@@ -229,3 +229,56 @@ func TestPromptSchemaShapes(t *testing.T) {
 		}
 	}
 }
+
+// TestNeighboursOfOneRole checks that messages of one role in a row are joined where the template refuses them, and only there: texts
+// by an empty line, calls one after another, results of tools not at all.
+func TestNeighboursOfOneRole(t *testing.T) {
+	const (
+		twice  = `[{"role": "user", "content": "Only the text."}, {"role": "user", "content": [{"type": "text", "text": "Hello =>"}]}]`
+		stop   = `[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "assistant", "content": "c"}, {"role": "user", "content": "d"}]`
+		called = `[{"role": "user", "content": "a"}, {"role": "assistant", "content": "I look."}, {"role": "assistant", "content": null, "tool_calls": [{"id": "abcdefghi", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}, {"role": "tool", "tool_call_id": "abcdefghi", "content": "ok"}, {"role": "user", "content": "d"}, {"role": "user", "content": "e"}]`
+		fine   = `[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "d"}]`
+		first  = `[{"role": "assistant", "content": "a"}, {"role": "user", "content": "b"}]` // joining doesn't help
+	)
+	for family, cases := range map[string]map[string]string{
+		"gemma":  {twice: "Only the text.\n\nHello =>", stop: "b\n\nc", called: "d\n\ne", fine: "d"},
+		"qwen25": {twice: "Only the text.<|im_end|>", stop: "b<|im_end|>", fine: "d<|im_end|>"},
+	} {
+		_, url := start(t, setup{vocab: familyVocab(t, family)})
+		for messages, want := range cases {
+			joins := family == "gemma" && messages != fine
+			status, _, got := post(t, url+"/apply-template", `{"messages": `+messages+`}`)
+			if text, _ := got["prompt"].(string); status != 200 || !strings.Contains(text, want) {
+				t.Errorf("%s, %s: %d %v", family, messages, status, got)
+			}
+			for path, body := range map[string]string{"/v1/chat/completions": `"max_tokens": 2, "messages": `, "/generate": `"max_tokens": 2, "messages": `, "/api/chat": `"model": "m", "stream": false, "options": {"num_predict": 2}, "messages": `} {
+				if path != "/v1/chat/completions" && strings.Contains(messages, "type") {
+					continue // in other words there
+				}
+				status, _, got := post(t, url+path, `{`+body+messages+`}`)
+				if warned := strings.Contains(fmt.Sprint(got["warnings"], at(got, "x_warnings")), "were joined"); status != 200 || warned != joins {
+					t.Errorf("%s, %s, %s: %d %v", family, path, messages, status, got)
+				}
+			}
+		}
+	}
+	_, url := start(t, setup{vocab: familyVocab(t, "gemma")})
+	if status, _, got := post(t, url+"/v1/chat/completions", `{"messages": `+first+`}`); status != 400 || at(got, "error", "code") != "refused_by_template" {
+		t.Error(status, got)
+	}
+	for path, body := range map[string]string{
+		"/v1/messages":  `{"model": "m", "max_tokens": 2, "system": "s", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]}`,
+		"/v1/responses": `{"max_output_tokens": 16, "input": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]}`,
+	} {
+		if status, _, got := post(t, url+path, body); status != 200 {
+			t.Errorf("%s: %d %v", path, status, got)
+		}
+	}
+	// What is counted is what is read.
+	messages := `"messages": ` + twice
+	_, _, counted := post(t, url+"/v1/chat/completions/input_tokens", `{`+messages+`}`)
+	_, _, got := post(t, url+"/v1/chat/completions", `{"max_tokens": 2, `+messages+`}`)
+	if counted["input_tokens"] == nil || counted["input_tokens"] != at(got, "usage", "prompt_tokens") {
+		t.Errorf("%v counted, %v", counted, got["usage"])
+	}
+}

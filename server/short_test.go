@@ -1,6 +1,9 @@
 package server
 
 import (
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -40,5 +43,60 @@ func TestShortAnswersBesideTools(t *testing.T) {
 				t.Errorf("%s%s: %d %q, want %q: %v", c.format, more, status, text, want, got)
 			}
 		}
+	}
+}
+
+// TestCutCharacter checks that a text that max_tokens ends within a character is without the part of it, on each path, whole and in
+// streams, and that the tokens keep its bytes.
+func TestCutCharacter(t *testing.T) {
+	const reply = "日𝄞é 🦀"
+	_, url := start(t, setup{reply: reply})
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `"messages": [{"role": "user", "content": "x"}], "max_tokens": `,
+		"/v1/completions":      `"prompt": "x", "max_tokens": `,
+		"/v1/responses":        `"input": "x", "max_output_tokens": `,
+		"/v1/messages":         `"model": "m", "messages": [{"role": "user", "content": "x"}], "max_tokens": `,
+		"/api/chat":            `"model": "m", "messages": [{"role": "user", "content": "x"}], "options": {"temperature": 0, "num_predict": `,
+		"/api/generate":        `"model": "m", "prompt": "x", "options": {"temperature": 0, "num_predict": `,
+		"/generate":            `"prompt": "x", "max_tokens": `,
+		"/completion":          `"prompt": "x", "n_predict": `,
+	} {
+		for n := 1; n <= len(reply); n++ {
+			for _, stream := range []bool{false, true} {
+				end := ", \"temperature\": 0"
+				if strings.Contains(body, "options") {
+					end = "}"
+				}
+				sent := fmt.Sprintf(`{%s%d%s, "stream": %v}`, body, n, end, stream)
+				resp, err := http.Post(url+path, "application/json", strings.NewReader(sent))
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if err != nil || resp.StatusCode != 200 || strings.Contains(string(text), "\uFFFD") || strings.Contains(strings.ToLower(string(text)), `\ufffd`) {
+					t.Errorf("%s %s: %d %v\n%s", path, sent, resp.StatusCode, err, text)
+				}
+			}
+		}
+	}
+	cut := false
+	for n := 1; n < len(reply); n++ {
+		_, _, got := post(t, url+"/v1/chat/completions", fmt.Sprintf(`{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": %d, "logprobs": true}`, n))
+		content, _ := at(got, "choices", 0, "message", "content").(string)
+		var bytes []byte
+		list, _ := at(got, "choices", 0, "logprobs", "content").([]any)
+		for _, token := range list {
+			for _, b := range at(token, "bytes").([]any) {
+				bytes = append(bytes, byte(b.(float64)))
+			}
+		}
+		if !strings.HasPrefix(reply, string(bytes)) || !strings.HasPrefix(string(bytes), content) || len(bytes)-len(content) > 3 {
+			t.Errorf("%d tokens: text %q, bytes %q", n, content, bytes)
+		}
+		cut = cut || len(bytes) > len(content)
+	}
+	if !cut {
+		t.Error("no text ended within a character")
 	}
 }

@@ -187,6 +187,9 @@ func (g *Guard) CrossOrigin(next http.Handler) http.Handler {
 				h.Set("Access-Control-Allow-Headers", asked) // "*" does not cover Authorization
 			}
 			h.Set("Access-Control-Max-Age", "600")
+			if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+				h.Set("Access-Control-Allow-Private-Network", "true") // a page of another network asks for an address of this one
+			}
 		}
 		w.WriteHeader(http.StatusOK)
 	})

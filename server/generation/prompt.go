@@ -2,6 +2,7 @@ package generation
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -64,7 +65,7 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 	if err != nil {
 		return nil, nil, err
 	}
-	if tokens, err = m.Prompts.Chat(in); err != nil {
+	if tokens, err = accepted(q, &in, m.Prompts.Chat); err != nil {
 		return nil, nil, err
 	}
 	if q.NoThoughts && in.Begun == "" && registry.BegunToThink(m.Text.Vocab(), tokens, m.ThoughtForm.Open) {
@@ -83,6 +84,23 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 		}
 	}
 	return tokens, marks, nil
+}
+
+// accepted returns a conversation as it is written for the model. Some templates insist on turns, and clients send two messages of one
+// role in a row, as after an answer that was stopped: where the template refuses a conversation, they are joined.
+func accepted[T any](q *request.Request, in *chat.Input, write func(chat.Input) (T, error)) (T, error) {
+	out, err := write(*in)
+	var refused *chat.PromptError
+	if !errors.As(err, &refused) || !refused.Refused {
+		return out, err
+	}
+	in.Joined = true
+	joined, still := write(*in)
+	if still != nil {
+		return out, err
+	}
+	q.Warnings = append(q.Warnings, fmt.Sprintf("the model's chat template refuses the conversation as it is (%s); messages of one role in a row were joined", refused.Message))
+	return joined, nil
 }
 
 // conversationOf returns a request's conversation as input for a chat template.
@@ -113,7 +131,7 @@ func Written(m *registry.Model, q *request.Request, open bool) (string, error) {
 		return "", err
 	}
 	in.AddGenerationPrompt = open
-	text, err := m.Prompts.Written(in)
+	text, err := accepted(q, &in, m.Prompts.Written)
 	if err == nil && open && q.NoThoughts && in.Begun == "" && m.ThoughtForm.Open != "" && strings.HasSuffix(strings.TrimSpace(text), m.ThoughtForm.Open) {
 		in.Begun = m.ThoughtForm.Close
 		return m.Prompts.Written(in)

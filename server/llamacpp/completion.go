@@ -74,6 +74,7 @@ func (s *Handlers) complete(r *http.Request, q *completionRequest) (wire.Answer,
 
 // A completionReply is a complete text, or the last event of a stream, which has no text.
 type completionReply struct {
+	ID            string              `json:"id"`
 	Index         int                 `json:"index"`
 	Content       string              `json:"content"`
 	Tokens        []int32             `json:"tokens"`
@@ -158,6 +159,7 @@ func (q *completionRequest) replyOf(g *generation.Generation, index int, c *gene
 	one := []generation.Choice{*c}
 	text := c.Message.Content
 	out := completionReply{
+		ID:    wire.NewID("cmpl-"),
 		Index: index, Content: text, Tokens: []int32{}, Slot: c.Result.Place, Stop: true, Model: g.Model.Name, Predicted: c.Result.CompletionTokens, Evaluated: c.Result.PromptTokens,
 		Settings: q.settings(g), Prompt: promptText(g), NewLine: hasNewLine(text), StopType: "eos", StoppingWord: c.Result.StopString,
 		Cached: c.Result.PromptTokens + max(0, c.Result.CompletionTokens-1), Timings: generation.TimingsOf(one), Seed: c.Result.Seed,

@@ -87,7 +87,11 @@ func (s *Handlers) ListModels(*http.Request) (wire.Answer, error) {
 
 // GetModel handles GET /v1/models/NAME.
 func (s *Handlers) GetModel(r *http.Request) (wire.Answer, error) {
-	h, err := s.Models.Find(strings.TrimPrefix(r.URL.Path, "/v1/models/"))
+	name := strings.TrimPrefix(r.URL.Path, "/v1/models/")
+	if name == "" {
+		return s.ListModels(r)
+	}
+	h, err := s.Models.Find(name)
 	if err != nil {
 		return nil, err
 	}

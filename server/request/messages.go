@@ -188,7 +188,7 @@ func (q *Request) ReadTools(o *wire.Object, custom bool) error {
 	}
 	set := &ToolSet{Mode: ToolsAuto, Parallel: true}
 	for _, t := range list {
-		if err := readTool(set, t, custom); err != nil {
+		if err := q.readTool(set, t, custom); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func (q *Request) ReadTools(o *wire.Object, custom bool) error {
 	return nil
 }
 
-func readTool(set *ToolSet, t *wire.Object, custom bool) error {
+func (q *Request) readTool(set *ToolSet, t *wire.Object, custom bool) error {
 	kind := ""
 	if !t.Given("type") {
 		return wire.Invalid(t.Path+"type", "%stype is missing", t.Path)
@@ -212,7 +212,16 @@ func readTool(set *ToolSet, t *wire.Object, custom bool) error {
 	if kind != "function" && !(custom && kind == "custom") {
 		return wire.NotOffered(t.Path+"type", fmt.Sprintf("a tool of type %q", kind))
 	}
-	if err := t.Only("type", kind, "cache_control"); err != nil {
+	known := []string{"type", kind, "cache_control"}
+	if inner, err := t.Child(kind); err == nil && inner != nil {
+		for _, name := range []string{"name", "description", "parameters", "strict"} {
+			if said, again := t.Members[name], inner.Members[name]; said != nil && bytes.Equal(said, again) {
+				known = append(known, name)
+				q.Warnings = append(q.Warnings, fmt.Sprintf("%s%s repeats %s%s, which counts", t.Path, name, inner.Path, name))
+			}
+		}
+	}
+	if err := t.Only(known...); err != nil {
 		return err
 	}
 	if kind == "custom" {

@@ -53,6 +53,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	body = bytes.TrimPrefix(body, []byte("\uFEFF")) // RFC 8259 lets a reader ignore a byte order mark
 	if !utf8.Valid(body) {
 		return nil, &Error{Code: "invalid_utf8", Message: fmt.Sprintf("the body is not UTF-8: byte %d begins no character", invalidAt(body))}
 	}
