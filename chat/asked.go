@@ -2,6 +2,7 @@ package chat
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -44,4 +45,20 @@ func assents(text string) bool {
 		}
 	}
 	return true
+}
+
+// HasCalls reports whether a conversation has calls of tools.
+func HasCalls(list []Message) bool {
+	return slices.ContainsFunc(list, func(m Message) bool { return len(m.ToolCalls) > 0 })
+}
+
+// CallsMade returns the calls since the last message of the user that have been answered.
+func CallsMade(list []Message) (made []ToolCall) {
+	if len(list) == 0 || list[len(list)-1].Role != "tool" {
+		return nil
+	}
+	for i := len(list) - 1; i >= 0 && list[i].Role != "user"; i-- {
+		made = append(made, list[i].ToolCalls...)
+	}
+	return made
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -18,10 +19,10 @@ import (
 // prompt and the tools), the last one (which may be edited or asked again), and the user
 // message before that. The last mark is the end of the messages, before the start of the
 // answer, which many templates write differently once the answer exists.
-func (p *Prompts) Marks(in Input, prompt []int32) (out []int) {
+func (p *Prompts) Marks(ctx context.Context, in Input, prompt []int32) (out []int) {
 	mark := func(in Input) {
 		in.Begun = ""
-		if tokens, err := p.write(in); err == nil {
+		if tokens, err := p.write(ctx, in); err == nil {
 			out = append(out, samePrefix(tokens, prompt))
 		}
 	}
@@ -38,7 +39,7 @@ func (p *Prompts) Marks(in Input, prompt []int32) (out []int) {
 
 // Opening returns the first of the marks, the end of the system prompt, without computing
 // the others. It returns false if there is none.
-func (p *Prompts) Opening(in Input, prompt []int32) (int, bool) {
+func (p *Prompts) Opening(ctx context.Context, in Input, prompt []int32) (int, bool) {
 	list := beginnings(in.Messages)
 	if len(list) == 0 {
 		return 0, false
@@ -46,7 +47,7 @@ func (p *Prompts) Opening(in Input, prompt []int32) (int, bool) {
 	i := list[0]
 	in.Messages = append(in.Messages[:i:i], unlike(in.Messages[i]))
 	in.AddGenerationPrompt, in.Begun = true, ""
-	tokens, err := p.write(in)
+	tokens, err := p.write(ctx, in)
 	return samePrefix(tokens, prompt), err == nil
 }
 

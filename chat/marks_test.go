@@ -57,13 +57,13 @@ func TestMarks(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			v := chatVocab(t, test.template, false)
 			p := chat.NewPrompts(v)
-			prompt, err := p.Chat(test.in)
+			prompt, err := p.Chat(t.Context(), test.in)
 			if err != nil {
 				t.Fatal(err)
 			}
-			marks := p.Marks(test.in, prompt)
+			marks := p.Marks(t.Context(), test.in, prompt)
 			slices.Sort(marks)
-			if at, ok := p.Opening(test.in, prompt); ok != (len(marks) > 1) || ok && at != marks[0] {
+			if at, ok := p.Opening(t.Context(), test.in, prompt); ok != (len(marks) > 1) || ok && at != marks[0] {
 				t.Errorf("the opening is %d, %v; the marks are %v", at, ok, marks)
 			}
 			var b strings.Builder
@@ -98,14 +98,14 @@ func TestMarksOfAConversation(t *testing.T) {
 			list := []chat.Message{{Role: "system", Content: text(0, 200)}}
 			ask := func(list []chat.Message) (all, cached int) {
 				in := chat.Input{Messages: list}
-				prompt, err := p.Chat(in)
+				prompt, err := p.Chat(t.Context(), in)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !e.WantsMarks(len(prompt)) {
 					t.Fatalf("no marks are wanted in %d tokens", len(prompt))
 				}
-				stream, err := e.Submit(t.Context(), engine.Request{Prompt: prompt, Marks: p.Marks(in, prompt), MaxTokens: 30, Sampling: sampling.Options{LogitBias: []sampling.Bias{{Token: 1, Add: -100}}}})
+				stream, err := e.Submit(t.Context(), engine.Request{Prompt: prompt, Marks: p.Marks(t.Context(), in, prompt), MaxTokens: 30, Sampling: sampling.Options{LogitBias: []sampling.Bias{{Token: 1, Add: -100}}}})
 				if err != nil {
 					t.Fatal(err)
 				}

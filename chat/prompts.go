@@ -2,6 +2,7 @@ package chat
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,12 +68,36 @@ func (e *LengthError) Error() string {
 // in less than a second: the exact excess helps a client to shorten the prompt.
 const soonTokenized = 1 << 20
 
-// fits returns a *LengthError if a text is certainly too long.
-func (p *Prompts) fits(text string) error {
-	if longest := p.vocab.Trie().Depth; p.context > 0 && longest > 0 && len(text) > soonTokenized && len(text)/longest > p.context {
-		return &LengthError{len(text) / longest, p.context}
+// fits returns a *LengthError if a text after so many tokens is certainly too long.
+func (p *Prompts) fits(before int, text string) error {
+	least := before
+	if longest := p.vocab.Trie().Depth; longest > 0 && len(text) > soonTokenized {
+		least += len(text) / longest
+	}
+	if p.context > 0 && least > p.context && (before > p.context || len(text) > soonTokenized) {
+		return &LengthError{least, p.context}
 	}
 	return nil
+}
+
+// MostBytes returns how many bytes of a text are of use where it is cut to fit: so many that the context holds no more.
+func (p *Prompts) MostBytes() int { return max(p.context, 1) * max(p.vocab.Trie().Depth, 1) }
+
+// Append appends the tokens of a text of a request, as [vocab.Vocab.Tokenize] does. All texts of requests are tokenized by methods
+// of Prompts: a text that certainly exceeds the context is a *LengthError, and the work ends with ctx, with its cause.
+func (p *Prompts) Append(ctx context.Context, dst []int32, text string, special bool) ([]int32, error) {
+	if err := p.fits(len(dst), text); err != nil {
+		return nil, err
+	}
+	return vocab.TokenizeContext(ctx, p.vocab, dst, text, special)
+}
+
+// AppendText is Append for a text that continues another one, as [vocab.Vocab.TokenizeText] has it.
+func (p *Prompts) AppendText(ctx context.Context, dst []int32, text string) ([]int32, error) {
+	if err := p.fits(len(dst), text); err != nil {
+		return nil, err
+	}
+	return vocab.TokenizeTextContext(ctx, p.vocab, dst, []byte(text))
 }
 
 // A PromptError reports why a conversation can't be rendered.
@@ -84,19 +109,19 @@ type PromptError struct {
 // Error implements error.
 func (e *PromptError) Error() string { return "chat: " + e.Message }
 
-// Text returns the tokens of a text for the model to continue. The error is a *LengthError.
-func (p *Prompts) Text(text string) ([]int32, error) {
-	if err := p.fits(text); err != nil {
+// Text returns the tokens of a text for the model to continue. The error is as in Append.
+func (p *Prompts) Text(ctx context.Context, text string) ([]int32, error) {
+	if err := p.fits(0, text); err != nil {
 		return nil, err
 	}
-	return p.vocab.Encode(text), nil
+	return vocab.EncodeContext(ctx, p.vocab, text)
 }
 
 // Chat returns the tokens of a conversation up to the start of the assistant's answer. The
-// error is a *PromptError or a *LengthError.
-func (p *Prompts) Chat(in Input) ([]int32, error) {
+// error is a *PromptError, or as in Append.
+func (p *Prompts) Chat(ctx context.Context, in Input) ([]int32, error) {
 	in.AddGenerationPrompt = true
-	return p.write(in)
+	return p.write(ctx, in)
 }
 
 // Written returns a conversation as rendered by the template. In its tokens, the texts of
@@ -129,11 +154,11 @@ func (p *Prompts) Template() string {
 	return p.template.Source()
 }
 
-// write returns the tokens of a conversation. The error is a *PromptError.
-func (p *Prompts) write(in Input) ([]int32, error) {
+// write returns the tokens of a conversation. The error is as in Chat.
+func (p *Prompts) write(ctx context.Context, in Input) ([]int32, error) {
 	text, guard, err := p.written(in)
 	if err == nil {
-		err = p.fits(text)
+		err = p.fits(0, text)
 	}
 	if err != nil {
 		return nil, err
@@ -142,7 +167,7 @@ func (p *Prompts) write(in Input) ([]int32, error) {
 	if id, ok := p.vocab.BOS(); ok && p.vocab.AddBOS() && !strings.HasPrefix(text, p.bos) {
 		out = append(out, id)
 	}
-	return p.controls.Tokenize(out, text, guard), nil
+	return p.controls.Tokenize(ctx, out, text, guard)
 }
 
 // HasTemplate reports whether the model has a valid chat template. Without one, conversations

@@ -57,14 +57,14 @@ func TestChatPrompt(t *testing.T) {
 	} {
 		v := chatVocab(t, test.template, test.addBOS)
 		p := chat.NewPrompts(v)
-		got, err := p.Chat(in)
+		got, err := p.Chat(t.Context(), in)
 		if err != nil || spell(v, got) != test.want {
 			t.Errorf("add BOS %t: %q, %v; want %q", test.addBOS, spell(v, got), err, test.want)
 		}
 		if !p.HasTemplate() {
 			t.Error("no template")
 		}
-		if text, err := p.Text("hi"); err != nil || !slices.Equal(text, v.Encode("hi")) {
+		if text, err := p.Text(t.Context(), "hi"); err != nil || !slices.Equal(text, v.Encode("hi")) {
 			t.Errorf("text: %v", text)
 		}
 	}
@@ -79,7 +79,7 @@ func TestChatPromptErrors(t *testing.T) {
 		`{{ raise_exception('only poems') }}`: {Refused: true, Message: "only poems"},
 		`{% for %}`:                           {},
 	} {
-		_, err := chat.NewPrompts(chatVocab(t, template, false)).Chat(in)
+		_, err := chat.NewPrompts(chatVocab(t, template, false)).Chat(t.Context(), in)
 		var bad *chat.PromptError
 		if !errors.As(err, &bad) || bad.Refused != want.Refused || want.Message != "" && bad.Message != want.Message {
 			t.Errorf("%s: %v", template, err)
@@ -115,12 +115,12 @@ func TestToolsKept(t *testing.T) {
 		kept := chat.NewPrompts(v)
 		for _, tools := range [][]json.RawMessage{{plain}, {bare, plain}, {control, plain}, {unusual, bare}, {plain, unusual, control, bare}} {
 			in := chat.Input{Messages: []chat.Message{{Role: "user", Content: "a <turn> b"}}, Tools: tools}
-			want, wantErr := chat.NewPrompts(v).Chat(in)
+			want, wantErr := chat.NewPrompts(v).Chat(t.Context(), in)
 			written, _ := chat.NewPrompts(v).Written(in)
 			var all sync.WaitGroup
 			for range 3 {
 				all.Go(func() {
-					got, err := kept.Chat(in)
+					got, err := kept.Chat(t.Context(), in)
 					if text, _ := kept.Written(in); !slices.Equal(got, want) || text != written || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 						t.Errorf("%s: %q %v, want %q %v", name, text, err, written, wantErr)
 					}
@@ -181,7 +181,7 @@ func BenchmarkPrompt(b *testing.B) {
 			"days": {"type": "integer", "description": "How many days ahead.", "minimum": 1, "maximum": 14}, "fields": {"type": "array", "items": {"type": "string"}}}, "required": ["place"]}}}`, i)))
 	}
 	for b.Loop() {
-		if _, err := p.Chat(in); err != nil {
+		if _, err := p.Chat(b.Context(), in); err != nil {
 			b.Fatal(err)
 		}
 	}

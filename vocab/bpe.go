@@ -201,7 +201,10 @@ func (b *bpe) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
 		s.ends, s.swap = s.swap, s.ends
 	}
 	from := 0
-	for _, end := range s.ends {
+	for i, end := range s.ends {
+		if mode.stops(i) {
+			break
+		}
 		if int(end) > from {
 			dst = b.word(dst, s, s.text.bytes(from, int(end)), mode)
 		}
@@ -217,7 +220,7 @@ func (b *bpe) word(dst []int32, s *bpeState, word string, mode tokenizeMode) []i
 			return append(dst, id)
 		}
 	}
-	s.begin()
+	s.begin(mode)
 	b.spell(s, word, mode)
 	s.merge(func(left, right *mergeSymbol) (uint32, int32, bool) {
 		m := b.pairs.find(pair{left.id, right.id})

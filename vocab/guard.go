@@ -1,6 +1,7 @@
 package vocab
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -23,10 +24,8 @@ func ControlsOf(v *Vocab) Controls { return Controls{v} }
 // Tokenize is [Vocab.Tokenize], with control tokens recognised, for a text in which some
 // occurrences of control tokens are plain text: no token is recognised across a guard, and
 // guards are removed. The tokens of long pieces are kept for the next prompts.
-func (c Controls) Tokenize(dst []int32, text string, guard rune) []int32 {
-	if text == "" {
-		return dst
-	}
+// It fails as [TokenizeContext] does.
+func (c Controls) Tokenize(ctx context.Context, dst []int32, text string, guard rune) ([]int32, error) {
 	t := c.v.tokenizer()
 	kept, mark := piecesOf(c.v), string(guard)
 	mode := tokenizeMode{prefix: true}
@@ -37,12 +36,22 @@ func (c Controls) Tokenize(dst []int32, text string, guard rune) []int32 {
 			first = mode
 			continue
 		}
-		if plain := strings.ReplaceAll(f.text, mark, ""); plain != "" {
+		plain := strings.ReplaceAll(f.text, mark, "")
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case plain == "":
+			continue
+		case len(plain) > mostPieces/8: // not kept
+			long := first
+			long.ctx = ctx
+			dst = t.tokenize(dst, plain, long)
+		default:
 			dst = kept.append(dst, piece{plain, first.prefix}, func(dst []int32) []int32 { return t.tokenize(dst, plain, first) })
-			first.prefix = false
 		}
+		first.prefix = false
 	}
-	return dst
+	return unlessEnded(ctx, dst)
 }
 
 // In returns the control tokens that Tokenize recognises in a text.

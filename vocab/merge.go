@@ -6,6 +6,7 @@ package vocab
 type merger struct {
 	symbols []mergeSymbol
 	heap    []candidate
+	mode    tokenizeMode
 }
 
 // mergeSymbol is an element of a doubly linked list.
@@ -24,7 +25,9 @@ type candidate struct {
 	id          int32 // of the merged symbol
 }
 
-func (m *merger) begin() { m.symbols, m.heap = m.symbols[:0], m.heap[:0] }
+func (m *merger) begin(mode tokenizeMode) {
+	m.symbols, m.heap, m.mode = m.symbols[:0], m.heap[:0], mode
+}
 
 // append adds a symbol of width bytes at the end.
 func (m *merger) append(id, width int32) {
@@ -53,7 +56,7 @@ func (m *merger) merge(rank func(left, right *mergeSymbol) (rank uint32, id int3
 	for i := range int32(len(m.symbols) - 1) {
 		propose(i, i+1)
 	}
-	for len(m.heap) > 0 {
+	for i := 0; len(m.heap) > 0 && !m.mode.stops(i); i++ {
 		c := m.pop()
 		left, right := &m.symbols[c.left], &m.symbols[c.right]
 		if left.width == 0 || right.width == 0 || left.width+right.width != c.width {

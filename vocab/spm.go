@@ -56,7 +56,7 @@ func (s *spm) tokenize(dst []int32, text string, mode tokenizeMode) []int32 {
 	text = strings.ReplaceAll(text, " ", spaceMark)
 	m := s.pool.Get().(*merger)
 	defer s.pool.Put(m)
-	m.begin()
+	m.begin(mode)
 	for at := 0; at < len(text); {
 		width := min(utf8Width(text[at]), len(text)-at)
 		if mode.exact { // an invalid byte must not include a space mark

@@ -57,7 +57,7 @@ func TestDraftsOnRealModels(t *testing.T) {
 				}
 				text := fmt.Sprintf("%s %s, born on %d.%d.19%d, lives at %d %s and writes from %s.%d@example.com.",
 					draftNames[i%7], draftNames[i%5+2], 1+i%28, 1+i%12, 50+i, 3+i*7, draftStreets[i%4], draftNames[i%7], i)
-				p, err := prompts.Chat(chat.Input{Messages: []chat.Message{{Role: "system", Content: c.Instruction()}, {Role: "user", Content: text}}})
+				p, err := prompts.Chat(t.Context(), chat.Input{Messages: []chat.Message{{Role: "system", Content: c.Instruction()}, {Role: "user", Content: text}}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -153,7 +153,7 @@ func (f *generateFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if req.Prompt, err = f.tokens(chat.NewPrompts(e.Vocab()), text, instruction); err != nil {
+	if req.Prompt, err = f.tokens(cmd.Context(), chat.NewPrompts(e.Vocab()), text, instruction); err != nil {
 		return err
 	}
 	stream, err := e.Submit(ctx, req)
@@ -174,16 +174,16 @@ func (f *generateFlags) run(cmd *cobra.Command) error {
 
 // tokens returns the tokens of the prompt: the text verbatim, or a conversation whose system message includes the
 // instruction about the schema.
-func (f *generateFlags) tokens(p *chat.Prompts, text, instruction string) ([]int32, error) {
+func (f *generateFlags) tokens(ctx context.Context, p *chat.Prompts, text, instruction string) ([]int32, error) {
 	if !f.chat && f.system == "" {
-		return p.Text(text)
+		return p.Text(ctx, text)
 	}
 	var in chat.Input
 	if system := strings.TrimSpace(f.system + "\n\n" + instruction); system != "" {
 		in.Messages = append(in.Messages, chat.Message{Role: "system", Content: system})
 	}
 	in.Messages = append(in.Messages, chat.Message{Role: "user", Content: text})
-	return p.Chat(in)
+	return p.Chat(ctx, in)
 }
 
 func (f *generateFlags) readPrompt(stdin io.Reader) (string, error) {

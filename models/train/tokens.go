@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"bufio"
 	"encoding/binary"
 	"fmt"
@@ -133,14 +134,14 @@ func answer(v *vocab.Vocab, out []uint16, text string, keys [][2]int, schema boo
 // promptOf returns the tokens of a lesson's prompt as the server builds them.
 func promptOf(p *chat.Prompts, l lessons.Lesson) ([]int32, error) {
 	if l.Chat == nil {
-		return p.Text(l.Prompt)
+		return p.Text(context.Background(), l.Prompt)
 	}
 	schema := constraint.CompiledSchema{Source: []byte(l.Schema)}
 	in := chat.Input{Messages: []chat.Message{{Role: "system", Content: schema.Instruction()}}}
 	for _, m := range l.Chat {
 		in.Messages = append(in.Messages, chat.Message{Role: m.Role, Content: m.Content})
 	}
-	return p.Chat(in)
+	return p.Chat(context.Background(), in)
 }
 
 // tokenOptions selects the lessons that tokens writes.

@@ -351,7 +351,7 @@ func TestTemplate(t *testing.T) {
 	}
 	s := constraint.CompiledSchema{Source: []byte(`{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": ["integer", "null"]},
 		"tags": {"type": "array", "items": {"type": "string"}}}, "required": ["name", "age"], "additionalProperties": false}`)}
-	ids, err := p.Chat(chat.Input{Messages: []chat.Message{
+	ids, err := p.Chat(t.Context(), chat.Input{Messages: []chat.Message{
 		{Role: "system", Content: s.Instruction()}, {Role: "user", Content: "Ann is 3."}, {Role: "assistant", Content: "{}"}, {Role: "user", Content: `{"type":"string"}`}}})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/server/generation"
 	"github.com/stencil-json/stencil/server/problem"
@@ -193,7 +194,12 @@ func (a *asker) CountTokens(text string) (int, bool) {
 	if !generation.WriterOf(a.model).Abilities().Counts {
 		return 0, false
 	}
-	return len(a.model.Text.Vocab().Tokenize(nil, text, false)), true
+	tokens, err := a.model.Prompts.Append(context.Background(), nil, text, false)
+	var long *chat.LengthError
+	if errors.As(err, &long) {
+		return long.Least, true
+	}
+	return len(tokens), err == nil
 }
 
 // enforced reports whether masks enforced a text's constraint.

@@ -83,7 +83,7 @@ func (s *Handlers) decide(r *http.Request, q *query) (*decision, error) {
 		return nil, problem.New(problem.Problem{Status: http.StatusBadRequest, Kind: problem.Invalid, Param: "model", Code: "model_not_capable",
 			Message: fmt.Sprintf("the model %q is behind an upstream, which doesn't tell the probabilities of given texts", m.Name)})
 	}
-	asked, err := s.places(m, q)
+	asked, err := s.places(r.Context(), m, q)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ type branch struct {
 }
 
 // places builds the prompts of the questions and the trees of their alternatives.
-func (s *Handlers) places(m *registry.Model, q *query) ([]*posed, error) {
+func (s *Handlers) places(ctx context.Context, m *registry.Model, q *query) ([]*posed, error) {
 	var out []*posed
 	total := 0
 	for i := range q.questions {
@@ -137,13 +137,15 @@ func (s *Handlers) places(m *registry.Model, q *query) ([]*posed, error) {
 			one := &posed{question: i, reversed: order == 1}
 			words := q.questions[i].answers()
 			var err error
-			if one.prompt, err = m.Asked(conversation(q, &q.questions[i], words, one.reversed)); err != nil {
+			if one.prompt, err = m.Asked(ctx, conversation(q, &q.questions[i], words, one.reversed)); err != nil {
 				return nil, err
 			}
 			v := m.Text.Vocab()
 			texts := make([][]int32, len(words))
 			for j, w := range words {
-				texts[j] = v.TokenizeText(nil, []byte(w))
+				if texts[j], err = m.Prompts.AppendText(ctx, nil, w); err != nil {
+					return nil, err
+				}
 			}
 			one.tree = one.grow(texts, indices(len(texts)), 0, v.EOG())
 			if total += len(one.places); total > maxPlaces {

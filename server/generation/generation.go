@@ -111,7 +111,9 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	case request.Unlimited:
 		g.Job.MaxTokens = 0 // the rest of the context
 	}
-	g.Job.Sampling.LogitBias = biasesOf(m.Text.Vocab(), q)
+	if g.Job.Sampling.LogitBias, err = biasesOf(ctx, m, q); err != nil {
+		return nil, err
+	}
 	if q.Sampling.DRYMultiplier > 0 {
 		g.Job.Sampling.DRYBreakers = breakersOf(m.Text.Vocab(), q)
 	}
@@ -141,19 +143,23 @@ func breakersOf(v *vocab.Vocab, q *request.Request) sampling.TokenSet {
 }
 
 // biasesOf returns all token biases of a request.
-func biasesOf(v *vocab.Vocab, q *request.Request) []sampling.Bias {
+func biasesOf(ctx context.Context, m *registry.Model, q *request.Request) ([]sampling.Bias, error) {
 	list := slices.Clip(q.Sampling.LogitBias)
 	for _, b := range q.BiasTexts {
-		for _, token := range v.Tokenize(nil, b.Text, false) {
+		tokens, err := m.Prompts.Append(ctx, nil, b.Text, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, token := range tokens {
 			list = append(list, sampling.Bias{Token: token, Add: b.Add})
 		}
 	}
 	if q.IgnoreEnd {
-		for _, token := range v.EOG() {
+		for _, token := range m.Text.Vocab().EOG() {
 			list = append(list, sampling.Bias{Token: token, Add: float32(math.Inf(-1))})
 		}
 	}
-	return list
+	return list, nil
 }
 
 // Fingerprint returns the system_fingerprint of answers.

@@ -3,7 +3,6 @@ package generation
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/engine"
@@ -51,7 +50,7 @@ func (g *Generation) compose(ctx context.Context) error {
 			p.Answer, p.Beside = r.beside, true
 		}
 	}
-	if q.Tools != nil && q.Tools.Mode == request.ToolsNone && g.Constraint == nil && m.Engine != nil && p.Thought.Name != chat.Harmony && p.Calls.Answer == "" && hasCalls(q.Messages) {
+	if q.Tools != nil && q.Tools.Mode == request.ToolsNone && g.Constraint == nil && m.Engine != nil && p.Thought.Name != chat.Harmony && p.Calls.Answer == "" && chat.HasCalls(q.Messages) {
 		for _, t := range q.Tools.Tools { // the model sees calls of them, so that it may write more, as text
 			p.Shunned = append(p.Shunned, t.Name)
 		}
@@ -100,7 +99,7 @@ func (g *Generation) compose(ctx context.Context) error {
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
 		if !p.Must {
-			g.Layout.Made, g.Layout.Beside = callsMade(q.Messages), p.Beside
+			g.Layout.Made, g.Layout.Beside = chat.CallsMade(q.Messages), p.Beside
 		}
 		if q.ToolLeast != nil && !p.Gated() {
 			q.Warnings = append(q.Warnings, "tool_confidence has no effect: the model begins calls and answers with whom they address")
@@ -121,11 +120,6 @@ func (g *Generation) compose(ctx context.Context) error {
 	return err
 }
 
-// hasCalls reports whether a conversation has calls of tools.
-func hasCalls(list []chat.Message) bool {
-	return slices.ContainsFunc(list, func(m chat.Message) bool { return len(m.ToolCalls) > 0 })
-}
-
 // instead returns the request for the text that takes the place of one that began with an unwanted call: the conversation without
 // the tools, where models write what they know, and prose first. With tools in the prompt, what is left of a small model's
 // distribution once calls are excluded is noise.
@@ -135,7 +129,7 @@ func (g *Generation) instead(ctx context.Context, first *engine.Result) (engine.
 	tools.Mode = request.ToolsNone
 	q.Tools, q.Warnings = &tools, nil
 	var err error
-	if again.Prompt, again.Marks, err = promptOf(g.Model, &q, g.Constraint); err != nil {
+	if again.Prompt, again.Marks, err = promptOf(ctx, g.Model, &q, g.Constraint); err != nil {
 		return again, err
 	}
 	again.Choices, again.Sampling.Seed = 1, first.Seed
@@ -162,15 +156,4 @@ func (c *Choice) takes(first *engine.Result) {
 	if c.Result.Constraint != nil && c.Result.Constraint.Doubted == nil {
 		c.Result.Constraint.Doubted, c.Result.Constraint.Asked = first.Constraint.Doubted, first.Constraint.Asked
 	}
-}
-
-// callsMade returns the calls since the last message of the user that have been answered.
-func callsMade(list []chat.Message) (made []chat.ToolCall) {
-	if len(list) == 0 || list[len(list)-1].Role != "tool" {
-		return nil
-	}
-	for i := len(list) - 1; i >= 0 && list[i].Role != "user"; i-- {
-		made = append(made, list[i].ToolCalls...)
-	}
-	return made
 }

@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ const autoSchema = 16 << 10
 // With prompt_schema always, the schema is written into the system text of a conversation, or before a plain prompt.
 // With auto, it is written only into conversations whose messages don't name its properties: otherwise the model
 // already knows what to write. Nothing is added for JSON without a schema, grammars and regular expressions.
-func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []int32, marks []int, err error) {
+func promptOf(ctx context.Context, m *registry.Model, q *request.Request, r *Constraint) (tokens []int32, marks []int, err error) {
 	instruction := ""
 	switch {
 	case r == nil || q.PromptSchema == "never":
@@ -50,7 +51,7 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 		if instruction = Instructed(q, instruction, r); instruction != "" {
 			text = instruction + "\n\n" + text
 		}
-		tokens, err = m.Prompts.Text(text)
+		tokens, err = m.Prompts.Text(ctx, text)
 		return tokens, nil, err
 	}
 	if q.PromptSchema == "auto" && len(instruction) > autoSchema {
@@ -65,21 +66,21 @@ func promptOf(m *registry.Model, q *request.Request, r *Constraint) (tokens []in
 	if err != nil {
 		return nil, nil, err
 	}
-	if tokens, err = accepted(q, &in, m.Prompts.Chat); err != nil {
+	if tokens, err = accepted(q, &in, func(in chat.Input) ([]int32, error) { return m.Prompts.Chat(ctx, in) }); err != nil {
 		return nil, nil, err
 	}
 	if q.NoThoughts && in.Begun == "" && registry.BegunToThink(m.Text.Vocab(), tokens, m.ThoughtForm.Open) {
 		in.Begun = m.ThoughtForm.Close // the template opens reasoning in any case
-		if tokens, err = m.Prompts.Chat(in); err != nil {
+		if tokens, err = m.Prompts.Chat(ctx, in); err != nil {
 			return nil, nil, err
 		}
 	}
 	switch {
 	case m.Engine == nil:
 	case m.Engine.WantsMarks(len(tokens)):
-		marks = m.Prompts.Marks(in, tokens)
+		marks = m.Prompts.Marks(ctx, in, tokens)
 	case m.Engine.WantsOpening(len(tokens)):
-		if at, ok := m.Prompts.Opening(in, tokens); ok {
+		if at, ok := m.Prompts.Opening(ctx, in, tokens); ok {
 			marks = []int{at}
 		}
 	}

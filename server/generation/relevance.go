@@ -76,7 +76,7 @@ func (g *Generation) compare(ctx context.Context, t *request.Tool, about string)
 	var prompts [2][]int32
 	for i, request := range [2]string{about, description} {
 		question := chat.Message{Role: "user", Content: "Function: " + function + "\nRequest: " + request + "\nIs the function relevant to the request? Answer yes or no."}
-		if prompts[i], err = m.Asked([]chat.Message{question}); err != nil {
+		if prompts[i], err = m.Asked(ctx, []chat.Message{question}); err != nil {
 			return 0, err
 		}
 	}

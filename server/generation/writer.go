@@ -75,7 +75,7 @@ func (local) Abilities() Abilities { return Abilities{Tools: true, Counts: true}
 func (l local) Ready(ctx context.Context, g *Generation) (Run, error) {
 	q := g.Request
 	var err error
-	if g.Job.Prompt, g.Job.Marks, err = promptOf(l.model, q, g.Constraint); err != nil {
+	if g.Job.Prompt, g.Job.Marks, err = promptOf(ctx, l.model, q, g.Constraint); err != nil {
 		return nil, err
 	}
 	g.ExpectSignals()
@@ -119,7 +119,7 @@ func (l *localRun) Write(ctx context.Context, turns []asking.Turn, index, number
 	again.Choices = 1
 	again.Sampling.Seed += uint64(index) + uint64(number)*RetrySeed
 	if len(turns) > 0 && g.Request.PromptTokens == nil {
-		prompt, marks, err := promptOf(g.Model, Continued(g.Request, turns), g.Constraint)
+		prompt, marks, err := promptOf(ctx, g.Model, Continued(g.Request, turns), g.Constraint)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -41,7 +41,7 @@ func (s *Handlers) complete(r *http.Request, q *completionRequest) (wire.Answer,
 		if p.hasTokens() && !generation.WriterOf(m).Abilities().Counts {
 			return nil, noTokens(m)
 		}
-		if err := p.fill(&one, m); err != nil {
+		if err := p.fill(r.Context(), &one, m); err != nil {
 			return nil, err
 		}
 		if list[i], err = s.Prepare(r, m, &one); err != nil {

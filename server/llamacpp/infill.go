@@ -1,8 +1,11 @@
 package llamacpp
 
 import (
+	"context"
 	"net/http"
+	"unicode/utf8"
 
+	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/server/registry"
 	"github.com/stencil-json/stencil/server/wire"
 	"github.com/stencil-json/stencil/vocab"
@@ -27,7 +30,7 @@ func (s *Handlers) Infill(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := in.tokens(m, q.MaxTokens)
+	tokens, err := in.tokens(r.Context(), m, q.MaxTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +92,8 @@ func readInfill(o *wire.Object) (*infill, error) {
 
 // tokens returns the prompt in the order that models are trained on: other files, the prefix, the suffix, and the mark
 // where the answer begins. If all of it exceeds the context, the text nearest to the cursor stays: the prefix gets
-// three quarters of the room, and files get what remains.
-func (in *infill) tokens(m *registry.Model, budget int) ([]int32, error) {
+// three quarters of the room, and files get what remains. Text that is too far from it in any case is not tokenized.
+func (in *infill) tokens(ctx context.Context, m *registry.Model, budget int) ([]int32, error) {
 	v := m.Text.Vocab()
 	marks, ok := vocab.InfillOf(v)
 	if !ok {
@@ -98,8 +101,9 @@ func (in *infill) tokens(m *registry.Model, budget int) ([]int32, error) {
 	}
 	room := contextOf(m)
 	room -= min(max(budget, room/8), room/2) // for the answer
-	before, after := v.Tokenize(nil, in.prefix, false), v.Tokenize(nil, in.suffix, false)
-	before = append(before, v.Tokenize(nil, in.begun, false)...)
+	t := &texts{ctx: ctx, prompts: m.Prompts}
+	before := t.append(t.append(nil, t.end(in.prefix)), in.begun)
+	after := t.append(nil, t.start(in.suffix))
 	around := max(0, room-4)
 	if len(before)+len(after) > around {
 		most := max(around*3/4, around-len(after))
@@ -110,31 +114,73 @@ func (in *infill) tokens(m *registry.Model, budget int) ([]int32, error) {
 	if id, ok := v.BOS(); ok && v.AddBOS() {
 		out = append(out, id)
 	}
-	files := in.fileTokens(v, marks)
+	files := in.fileTokens(t, marks)
+	if t.err != nil {
+		return nil, t.err
+	}
 	out = append(out, files[max(0, len(files)-(around-len(before)-len(after))):]...)
 	out = append(append(out, marks.Prefix), before...)
 	out = append(append(out, marks.Suffix), after...)
 	return append(out, marks.Middle), nil
 }
 
-// fileTokens returns the tokens of the other files, separated by repository tokens if the model has them.
-func (in *infill) fileTokens(v *vocab.Vocab, marks vocab.Infill) (out []int32) {
+// texts tokenizes texts of which only a part may be of use. It does nothing after an error.
+type texts struct {
+	ctx     context.Context
+	prompts *chat.Prompts
+	err     error
+}
+
+// start and end return as much of a text as may be of use, at a character.
+func (t *texts) start(text string) string {
+	n := min(len(text), t.prompts.MostBytes())
+	for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+func (t *texts) end(text string) string {
+	n := max(0, len(text)-t.prompts.MostBytes())
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n++
+	}
+	return text[n:]
+}
+
+func (t *texts) append(dst []int32, text string) []int32 {
+	if t.err != nil {
+		return nil
+	}
+	more, err := t.prompts.Append(t.ctx, nil, text, false)
+	t.err = err
+	return append(dst, more...)
+}
+
+// fileTokens returns the tokens of the other files, separated by repository tokens if the model has them. Of files before those that
+// fill the context, it returns none.
+func (in *infill) fileTokens(t *texts, marks vocab.Infill) (out []int32) {
 	if len(in.files) == 0 {
 		return nil
 	}
-	if marks.Repo >= 0 {
-		out = v.Tokenize(append(out, marks.Repo), "project\n", false)
+	first, size := len(in.files), 0
+	for first > 0 && size < t.prompts.MostBytes() {
+		first--
+		size += len(in.files[first].text) + len(in.files[first].name)
 	}
-	for _, f := range in.files {
+	if marks.Repo >= 0 {
+		out = t.append(append(out, marks.Repo), "project\n")
+	}
+	for _, f := range in.files[first:] {
 		if marks.File >= 0 {
-			out = v.Tokenize(append(out, marks.File), f.name+"\n", false)
+			out = t.append(append(out, marks.File), t.end(f.name+"\n"))
 		} else {
-			out = v.Tokenize(out, "\n\n--- "+f.name+"\n", false)
+			out = t.append(out, t.end("\n\n--- "+f.name+"\n"))
 		}
-		out = v.Tokenize(out, f.text, false)
+		out = t.append(out, t.end(f.text))
 	}
 	if marks.File >= 0 {
-		out = v.Tokenize(append(out, marks.File), "file\n", false)
+		out = t.append(append(out, marks.File), "file\n")
 	}
 	return out
 }

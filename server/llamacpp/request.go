@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -251,24 +252,24 @@ func readPrompt(o *wire.Object, raw json.RawMessage) (prompt, error) {
 func (p prompt) hasTokens() bool { return len(p) != 1 || p[0].tokens != nil }
 
 // fill sets the prompt of a request for a model.
-func (p prompt) fill(q *request.Request, m *registry.Model) error {
+func (p prompt) fill(ctx context.Context, q *request.Request, m *registry.Model) error {
 	if !p.hasTokens() {
 		q.Prompt = &p[0].text
 		return nil
 	}
 	q.PromptTokens = []int32{}
 	for i, part := range p {
+		var err error
 		switch {
 		case part.tokens != nil:
 			q.PromptTokens = append(q.PromptTokens, part.tokens...)
 		case i == 0:
-			tokens, err := m.Prompts.Text(part.text)
-			if err != nil {
-				return err
-			}
-			q.PromptTokens = append(q.PromptTokens, tokens...)
+			q.PromptTokens, err = m.Prompts.Text(ctx, part.text)
 		default:
-			q.PromptTokens = m.Text.Vocab().Tokenize(q.PromptTokens, part.text, true)
+			q.PromptTokens, err = m.Prompts.Append(ctx, q.PromptTokens, part.text, true)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -65,16 +65,16 @@ func (s *Handlers) Tokenize(r *http.Request) (wire.Answer, error) {
 			})
 		}
 		for i, part := range parts {
-			if r.Context().Err() != nil {
-				return nil, context.Cause(r.Context())
-			}
 			switch {
 			case part.tokens != nil:
 				tokens = append(tokens, part.tokens...)
 			case i == 0 && special:
-				tokens = append(tokens, marked(v, part.text, parse)...)
+				tokens, err = marked(r.Context(), v, part.text, parse)
 			default:
-				tokens = v.Tokenize(tokens, part.text, parse)
+				tokens, err = vocab.TokenizeContext(r.Context(), v, tokens, part.text, parse)
+			}
+			if err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -97,19 +97,19 @@ func (s *Handlers) Tokenize(r *http.Request) (wire.Answer, error) {
 }
 
 // marked returns the tokens of a text, with those that the model expects before and after texts.
-func marked(v *vocab.Vocab, text string, parse bool) []int32 {
+func marked(ctx context.Context, v *vocab.Vocab, text string, parse bool) ([]int32, error) {
 	if parse {
-		return v.Encode(text)
+		return vocab.EncodeContext(ctx, v, text)
 	}
 	var out []int32
 	if id, ok := v.BOS(); ok && v.AddBOS() {
 		out = append(out, id)
 	}
-	out = v.Tokenize(out, text, false)
+	out, err := vocab.TokenizeContext(ctx, v, out, text, false)
 	if id, ok := v.EOS(); ok && v.AddEOS() {
 		out = append(out, id)
 	}
-	return out
+	return out, err
 }
 
 // contentOf reads a text, or a list of texts and token numbers.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"strings"
 
 	"github.com/stencil-json/stencil/chat"
@@ -8,7 +9,7 @@ import (
 )
 
 // Asked returns the prompt of a conversation after which the model's next token is of its answer, without reasoning before it.
-func (m *Model) Asked(messages []chat.Message) ([]int32, error) {
+func (m *Model) Asked(ctx context.Context, messages []chat.Message) ([]int32, error) {
 	in := chat.Input{Messages: messages}
 	if m.Prompts.Mentions("enable_thinking") {
 		in.Extra = map[string]any{"enable_thinking": false}
@@ -16,10 +17,10 @@ func (m *Model) Asked(messages []chat.Message) ([]int32, error) {
 	if m.ThoughtForm.Name == chat.Harmony {
 		in.Begun = chat.HarmonyFinal
 	}
-	tokens, err := m.Prompts.Chat(in)
+	tokens, err := m.Prompts.Chat(ctx, in)
 	if err == nil && in.Begun == "" && BegunToThink(m.Text.Vocab(), tokens, m.ThoughtForm.Open) {
 		in.Begun = m.ThoughtForm.Close // the template opens reasoning in any case
-		tokens, err = m.Prompts.Chat(in)
+		tokens, err = m.Prompts.Chat(ctx, in)
 	}
 	return tokens, err
 }
