@@ -10,6 +10,7 @@
 #include <exception>
 #include <regex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,10 @@
 
 #ifdef __GLIBC__
 #include <malloc.h>
+#endif
+
+#ifdef __linux__
+#include <sched.h>
 #endif
 
 // Implemented in Go.
@@ -199,6 +204,20 @@ static void set_override(llama_model_kv_override * to, const stencil_override * 
         default:  to->tag = LLAMA_KV_OVERRIDE_TYPE_STR;
                   std::snprintf(to->val_str, sizeof to->val_str, "%s", from->text);
     }
+}
+
+void stencil_backend_init(void) {
+#ifdef __linux__
+    std::thread([] {
+        // A thread may have a working folder of its own.
+        if (unshare(CLONE_FS) == 0 && chdir("/") != 0) {
+            std::perror("stencil: /");
+        }
+        capi.llama_backend_init();
+    }).join();
+#else
+    capi.llama_backend_init();
+#endif
 }
 
 void stencil_set_rope(llama_context_params * cp, const stencil_rope * rope) {

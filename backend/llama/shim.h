@@ -30,6 +30,11 @@ struct stencil_error {
 
 void stencil_init(void);
 
+// stencil_backend_init starts llama.cpp. Without any back end so far, llama.cpp
+// also looks for them in the working folder, which may hold another's code: on
+// Linux it is started where the working folder is /.
+void stencil_backend_init(void);
+
 // stencil_probe_arch has llama.cpp look at a model that consists of the name of
 // its architecture; what it logs as an error tells whether it knows that. It
 // returns false if that could not be done.
@@ -186,7 +191,6 @@ void stencil_default_signals(void);
 
 // What Go calls as it is. cgo can't call through the pointers of a table.
 
-static inline void   stencil_backend_init(void)               { capi.llama_backend_init(); }
 static inline void   stencil_load_backends(const char * dir) { capi.ggml_backend_load_all_from_path(dir); }
 static inline size_t stencil_reg_count(void)                 { return capi.ggml_backend_reg_count(); }
 static inline const char * stencil_reg_name(size_t i)        { return capi.ggml_backend_reg_name(capi.ggml_backend_reg_get(i)); }

@@ -68,7 +68,7 @@ func startFrom(dir string) error {
 		loadBackends(from)
 	}
 	// Without any backend so far, llama.cpp searches the folder that a
-	// distribution's package has for them and, unfortunately, the current one.
+	// distribution's package has for them, and the current one, which is / here.
 	C.stencil_backend_init()
 	if len(devices()) == 0 {
 		library.err = fmt.Errorf("llama: %s has no kernels for this CPU: build llama.cpp for it with `make build LLAMA=source`", from)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stencil-json/stencil/cmd/stencil/config"
+	"github.com/stencil-json/stencil/cmd/stencil/console"
 	"github.com/stencil-json/stencil/server/wire"
 )
 
@@ -24,13 +26,42 @@ func configure(cmd *cobra.Command) error {
 			return nil // they must work even with an invalid configuration, which config show reports
 		}
 	}
-	if _, err := config.Apply(cmd, os.Environ()); err != nil {
+	s, err := config.Apply(cmd, os.Environ())
+	if err != nil {
 		return err
 	}
+	for _, note := range s.Notes(cmd) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "stencil:", console.Printable(note))
+	}
+	cmd.SetContext(context.WithValue(cmd.Context(), settingsKey{}, s))
 	if err := expandHome(cmd.Flags()); err != nil {
 		return err
 	}
 	return exclusive(cmd.Flags())
+}
+
+// settingsKey is the key of a command's settings in its context.
+type settingsKey struct{}
+
+// settingsOf returns where the flags of a command have their values from.
+func settingsOf(ctx context.Context) *config.Settings {
+	if s, ok := ctx.Value(settingsKey{}).(*config.Settings); ok {
+		return s
+	}
+	return new(config.Settings)
+}
+
+// explained lets errors of a command and those below it say where a setting in them comes from.
+func explained(cmd *cobra.Command) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			err := run(cmd, args)
+			return settingsOf(cmd.Context()).Explain(cmd, err)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		explained(sub)
+	}
 }
 
 // exclusive says which flags exclude one another, in fewer words than cobra, whose check comes later.
@@ -110,10 +141,38 @@ below the name of a command:
     port: 8081
 
 It is the file that --config or STENCIL_CONFIG names, else ` + config.FileName + ` in the
-working folder, else stencil/` + config.FileName + ` in the user's configuration folder.`,
+working folder, else stencil/` + config.FileName + ` in the user's configuration folder.
+
+A file in the working folder that was neither named nor trusted ("stencil config
+trust") sets nothing that runs code, sends keys or prompts to others, writes files or
+says who may use a server.`,
 	}
-	cmd.AddCommand(newConfigShowCommand())
+	cmd.AddCommand(newConfigShowCommand(), newConfigTrustCommand())
 	return cmd
+}
+
+func newConfigTrustCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "trust [FILE]",
+		Short: "Let the configuration file of a folder set everything",
+		Long: `Let a configuration file (default: ` + config.FileName + ` here) set everything wherever it is
+found as that of the working folder. Once the file is changed, it has to be trusted
+again. Read it first: it can name libraries to load, and servers that get prompts and
+keys.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := config.FileName
+			if len(args) > 0 {
+				file = args[0]
+			}
+			path, err := config.Trust(file)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is trusted as it is now\n", path)
+			return err
+		},
+	}
 }
 
 // A configValue is the value of a flag as "config show --json" prints it.
@@ -156,6 +215,9 @@ Names that are not known, in the file or the environment, are errors.`,
 			if err != nil {
 				return err
 			}
+			for _, note := range s.Notes(target) {
+				fmt.Fprintln(cmd.ErrOrStderr(), "stencil:", console.Printable(note))
+			}
 			var list []configValue
 			target.Flags().VisitAll(func(f *pflag.Flag) {
 				if f.Name != "help" && f.Name != "version" && (all || s.Source(f.Name) != config.Default) {
@@ -165,10 +227,11 @@ Names that are not known, in the file or the environment, are errors.`,
 			slices.SortFunc(list, func(a, b configValue) int { return strings.Compare(a.Name, b.Name) })
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), struct {
-					Command string        `json:"command"`
-					File    string        `json:"file,omitempty"`
-					Flags   []configValue `json:"flags"`
-				}{target.CommandPath(), s.File, append([]configValue{}, list...)})
+					Command string           `json:"command"`
+					File    string           `json:"file,omitempty"`
+					Flags   []configValue    `json:"flags"`
+					LeftOut []config.LeftOut `json:"left_out,omitempty"`
+				}{target.CommandPath(), s.File, append([]configValue{}, list...), s.LeftOut})
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			file := s.File
@@ -190,7 +253,7 @@ Names that are not known, in the file or the environment, are errors.`,
 }
 
 // secretFlags are the flags whose values are not shown.
-var secretFlags = []string{"api-key", "upstream-key", "token", "hf-token", "key"}
+var secretFlags = []string{"api-key", "upstream-key", "token", "hf-token", "server-key"}
 
 // shownValue returns the value of a flag for display.
 func shownValue(f *pflag.Flag) any {

@@ -3,10 +3,19 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stencil-json/stencil/cmd/stencil/config"
 )
 
 // shown returns the values and sources of all flags that config show prints.
@@ -36,6 +45,9 @@ func TestConfigurationFile(t *testing.T) {
 	file := "# what all commands have\nthreads: 3\nport: 8081\nserve:\n  port: 8082\n  api-key: [one, 'two, three']\n  embeddings: true\ngenerate:\n  temperature: 0.5\n  schema: a.json\n"
 	if err := os.WriteFile("stencil.yaml", []byte(file), 0o644); err != nil {
 		t.Fatal(err)
+	}
+	if out, _, err := run(t, "config", "trust"); err != nil || !strings.Contains(out, "stencil.yaml is trusted") {
+		t.Fatalf("config trust: %v %s", err, out)
 	}
 	t.Setenv("STENCIL_HOST", "0.0.0.0")
 	flags, err := shown(t, "--", "serve", "--parallel", "7")
@@ -71,8 +83,8 @@ func TestConfigurationFile(t *testing.T) {
 		t.Errorf("all: %d, %v", len(flags), err)
 	}
 	// Commands use the same values.
-	if _, _, err := run(t, "generate", "--prompt", "x"); err == nil || !strings.Contains(err.Error(), "a.json") {
-		t.Errorf("generate does not read the schema that the file names: %v", err)
+	if _, _, err := run(t, "generate", "--prompt", "x"); err == nil || !strings.Contains(err.Error(), "a.json") || !strings.Contains(err.Error(), "(--schema is set by stencil.yaml:10)") {
+		t.Errorf("generate does not read the schema that the file names, or doesn't say so: %v", err)
 	}
 	// A file named by --config or STENCIL_CONFIG.
 	other := writeTemp(t, "other.yaml", "serve: {port: 9000}\n")
@@ -96,6 +108,188 @@ func TestConfigurationFile(t *testing.T) {
 	}
 	if flags, err = shown(t, "serve"); err != nil || flags["port"].Value != "9001" {
 		t.Errorf("the user's file: %v, %v", flags, err)
+	}
+}
+
+// flagsOf calls f for each flag of each command.
+func flagsOf(cmd *cobra.Command, f func(*cobra.Command, *pflag.Flag)) {
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) { f(cmd, flag) })
+	for _, sub := range cmd.Commands() {
+		flagsOf(sub, f)
+	}
+}
+
+// harmless are the flags with texts for values that any file in the working folder may set: they say what is computed, from
+// which files, and how that is shown. A flag that runs code, names whom something is sent to, writes a file or opens the
+// server belongs into guarded of package config.
+const harmless = `agent-prompts alias answer base builtin cache-type cases chat-template chat-template-file chat-template-kwargs choice
+	columns config data delimiter device flash-attention from grammar header hf-file hf-repo instances level log-format log-level lora
+	model models modes name numbers on-unsupported order override-kv override-tensor parallel pattern pooling prompt prompt-file prompts
+	reasoning reasoning-budget-message reasoning-effort regex resume root rope-scaling sample sampling schema
+	schema-from-example schemas server-model sets sha256 split-mode stop strategy system tags temperature tensor-split text text-file
+	tool-form type upstream-alias upstream-capabilities upstream-engine vocab whitespace arch`
+
+// TestGuards decides for each flag whether a file that nobody named may set it.
+func TestGuards(t *testing.T) {
+	known := strings.Fields(harmless)
+	seen := map[string]bool{}
+	flagsOf(newRootCommand(), func(cmd *cobra.Command, f *pflag.Flag) {
+		switch f.Value.Type() {
+		case "bool", "int", "int64", "uint64", "float32", "float64", "duration":
+			return
+		}
+		seen[f.Name] = true
+		if (config.Guards(f) == "") != slices.Contains(known, f.Name) {
+			t.Errorf("%s --%s: guarded, or harmless? %q", cmd.CommandPath(), f.Name, config.Guards(f))
+		}
+	})
+	for _, name := range known {
+		if !seen[name] {
+			t.Errorf("there is no flag --%s", name)
+		}
+	}
+}
+
+// A file in the working folder that was neither named nor trusted sets nothing that runs code, sends keys away, writes files
+// or opens the server, under any command; what was left out is said.
+func TestUntrustedFile(t *testing.T) {
+	withoutFeedback(t)
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	folder := t.TempDir()
+	t.Chdir(folder)
+	yaml := func(text string) {
+		t.Helper()
+		if err := os.WriteFile("stencil.yaml", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tried := map[string]bool{}
+	flagsOf(newRootCommand(), func(cmd *cobra.Command, f *pflag.Flag) {
+		if config.Guards(f) == "" || tried[f.Name] && cmd.Name() != "serve" {
+			return
+		}
+		tried[f.Name] = true
+		path := strings.Fields(cmd.CommandPath())[1:]
+		value := "./x"
+		if f.Value.Type() == "bool" {
+			value = "true"
+		}
+		yaml(f.Name + ": " + value + "\nlog-level: warn\n")
+		for trust, want := range map[string]bool{"": false, "--config=stencil.yaml": true} {
+			flags, err := shown(t, append(strings.Fields(trust+" --"), path...)...)
+			if err != nil || (flags[f.Name].Source == "stencil.yaml:1") != want {
+				t.Errorf("%q %s: %v %v", path, f.Name, err, flags)
+			}
+			_, errs, _ := run(t, append(strings.Fields("config show "+trust+" --"), path...)...)
+			if said := strings.Contains(errs, f.Name+" (1, which "); said == want {
+				t.Errorf("%q %s: what was left out: %q", path, f.Name, errs)
+			}
+		}
+	})
+	if len(tried) < 25 {
+		t.Errorf("tried %d flags", len(tried))
+	}
+
+	// Commands say it, and which settings they took.
+	yaml("log-level: warn\nhub: https://hub.example\nfeedback: off\nhost: 127.0.0.1\n")
+	if _, errs, err := run(t, "serve", "--model", "/nowhere.gguf"); err == nil || !strings.Contains(errs, "stencil.yaml in this folder sets feedback, host, log-level\n") || !strings.Contains(errs, "left out: hub (2, which sends keys or prompts to others); `stencil config trust`") {
+		t.Errorf("serve: %v %s", err, errs)
+	}
+	if _, errs, err := run(t, "version"); err != nil || errs != "" {
+		t.Errorf("a command without these flags: %v %q", err, errs)
+	}
+
+	// Without keys or encryption that were left out, no other machine is served.
+	yaml("serve:\n  api-key: [one]\n  tls-cert: c.pem\n  tls-key: k.pem\n")
+	if _, _, err := run(t, "serve", "--host", "0.0.0.0", "--model", "/nowhere.gguf"); err == nil || !strings.Contains(err.Error(), "stencil.yaml:2: api-key is not taken from a file that nobody named") {
+		t.Errorf("open to the network: %v", err)
+	}
+	if _, _, err := run(t, "serve", "--host", "0.0.0.0", "--api-key", "x", "--model", "/nowhere.gguf"); err == nil || !strings.Contains(err.Error(), "stencil.yaml:3: tls-cert is not taken") {
+		t.Errorf("unencrypted: %v", err)
+	}
+	if _, _, err := run(t, "serve", "--port", "0", "--model", "/nowhere.gguf"); err == nil || strings.Contains(err.Error(), "is not taken") {
+		t.Errorf("loopback: %v", err)
+	}
+
+	// A file is trusted as it was, at its place.
+	if _, _, err := run(t, "config", "trust"); err != nil {
+		t.Fatal(err)
+	}
+	if flags, err := shown(t); err != nil || flags["api-key"].Source != "stencil.yaml:2" {
+		t.Errorf("trusted: %v %v", flags, err)
+	}
+	yaml("serve:\n  api-key: [two]\n")
+	if flags, err := shown(t); err != nil || flags["api-key"].Source != "" {
+		t.Errorf("changed: %v %v", flags, err)
+	}
+	if _, _, err := run(t, "config", "trust", filepath.Join(folder, "stencil.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if flags, err := shown(t); err != nil || flags["api-key"].Source != "stencil.yaml:2" {
+		t.Errorf("trusted again: %v %v", flags, err)
+	}
+	t.Chdir(t.TempDir())
+	yaml("serve:\n  api-key: [two]\n")
+	if flags, err := shown(t); err != nil || flags["api-key"].Source != "" {
+		t.Errorf("the same at another place: %v %v", flags, err)
+	}
+}
+
+// A key from the environment goes to no address that stands in a file, and a stranger's file sends none anywhere.
+func TestKeysOfTheEnvironment(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Chdir(t.TempDir())
+	var asked, leaked atomic.Int64
+	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if strings.Contains(r.Header.Get("Authorization"), "secret") {
+			leaked.Add(1)
+		}
+		http.Error(w, "{}", http.StatusNotFound)
+	}))
+	defer stranger.Close()
+	for _, key := range []string{"STENCIL_UPSTREAM_KEY", "STENCIL_TOKEN", "STENCIL_SERVER_KEY", "HF_TOKEN"} {
+		t.Setenv(key, "secret")
+	}
+	if err := os.WriteFile("cases.jsonl", []byte(`{"id": "a", "prompt": "x", "schema": {"type": "object"}}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		address string
+		command []string
+		key     string
+	}{
+		{"upstream", []string{"serve", "--port", "0", "--upstream-retries", "-1"}, "STENCIL_UPSTREAM_KEY"},
+		{"hub", []string{"serve", "--port", "0", "--hf-repo", "a/b"}, "STENCIL_HF_TOKEN"},
+		{"hub", []string{"pull", "hf:a/b/c.gguf"}, "STENCIL_TOKEN"},
+		{"server", []string{"agent", "x"}, "STENCIL_SERVER_KEY"},
+		{"server", []string{"eval", "cases.jsonl"}, "STENCIL_SERVER_KEY"},
+	} {
+		if err := os.WriteFile("stencil.yaml", []byte(c.address+": "+stranger.URL+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		// Named, the address is used, without the key; with an address from the environment or the command line, with it.
+		asked.Store(0)
+		_, errs, _ := run(t, append(c.command, "--config", "stencil.yaml")...)
+		if asked.Load() == 0 || leaked.Load() != 0 || !strings.Contains(errs, c.key+" is left out: it would be sent to the "+c.address+" of stencil.yaml:1") {
+			t.Errorf("%q: asked %d times, %d with the key: %s", c.command, asked.Load(), leaked.Load(), errs)
+		}
+		for _, env := range []bool{false, true} {
+			args := append(slices.Clone(c.command), "--config", "off")
+			if env {
+				t.Setenv(config.Variable(c.address), stranger.URL)
+			} else {
+				args = append(args, "--"+c.address, stranger.URL)
+			}
+			if _, errs, _ := run(t, args...); leaked.Load() == 0 {
+				t.Errorf("%q: the key isn't used: %s", args, errs)
+			}
+			leaked.Store(0)
+		}
+		if err := os.Unsetenv(config.Variable(c.address)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

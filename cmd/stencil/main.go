@@ -91,6 +91,7 @@ command line wins.`,
 		root.AddCommand(list...)
 	}
 	completeFlags(root, flagValues())
+	explained(root)
 	return root
 }
 

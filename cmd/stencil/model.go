@@ -106,7 +106,7 @@ func (f *modelFlags) libFolder() string {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return "lib"
+		return "" // not lib in the working folder, which may be another's
 	}
 	if real, err := filepath.EvalSymlinks(self); err == nil {
 		self = real

@@ -160,11 +160,14 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if f.engine.Draft < 0 {
 		return fmt.Errorf("--draft must not be negative")
 	}
-	if err := errors.Join(f.checkOperations(), f.checkResponses(), f.hub.check(f.model.path)); err != nil {
+	if err := errors.Join(f.checkOperations(), f.protected(settingsOf(ctx)), f.checkResponses(), f.hub.check(f.model.path)); err != nil {
 		return err
 	}
 	if err := f.defaults.Set(&f.server); err != nil {
 		return err
+	}
+	if s := settingsOf(ctx); s.File != "" {
+		log.Info("configuration", "file", s.File)
 	}
 	l, err := server.Listen(f.hosts, f.port)
 	if err != nil {

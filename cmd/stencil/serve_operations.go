@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stencil-json/stencil/backend/llama"
+	"github.com/stencil-json/stencil/cmd/stencil/config"
 	"github.com/stencil-json/stencil/internal/boltfile"
 	"github.com/stencil-json/stencil/server"
 )
@@ -120,6 +122,22 @@ func (f *serveFlags) checkOperations() error {
 	f.server.Access.Listen, f.server.Access.Also = f.hosts[0], f.hosts[1:]
 	f.server.Access.Origins = append(f.server.Access.Origins, f.operations.origins...)
 	return f.server.Access.Check()
+}
+
+// protected refuses to serve other machines without the keys or the encryption that were left out of the configuration file.
+func (f *serveFlags) protected(s *config.Settings) error {
+	if !slices.ContainsFunc(f.hosts, func(host string) bool {
+		ip := net.ParseIP(host)
+		return host != "localhost" && (ip == nil || !ip.IsLoopback())
+	}) {
+		return nil
+	}
+	for _, flag := range []string{"api-key", "api-key-file", "tls-cert"} {
+		if o := s.Missing(flag); o != nil && (flag == "tls-cert" || len(f.server.Access.Keys) == 0) {
+			return fmt.Errorf("%s: %s is not taken from a file that nobody named, and --host %s would be served without it: trust the file (stencil config trust) or name it with --config", o.Source, flag, strings.Join(f.hosts, ","))
+		}
+	}
+	return nil
 }
 
 // addModels adds the models in the folder of --models, except the one that is already being served.

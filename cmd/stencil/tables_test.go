@@ -17,7 +17,7 @@ import (
 var printsNoTable = map[string]string{
 	"stencil serve": "serves", "stencil mkmodel": "writes a file", "stencil pull": "writes a file", "stencil completion": "a script", "stencil man": "pages",
 	"stencil grammar match": "an exit status", "stencil schema match": "an exit status", "stencil grammar show": "a grammar",
-	"stencil schema convert": "JSON always", "stencil signals": "JSON always", "stencil trial": "for stencil itself",
+	"stencil schema convert": "JSON always", "stencil signals": "JSON always", "stencil config trust": "a sentence", "stencil trial": "for stencil itself",
 }
 
 // TestTablesHaveJSON checks that every command that prints a table has --json.

@@ -108,6 +108,9 @@ func TestConfiguration(t *testing.T) {
 		}
 	}
 	config("port: 8081\nlog-level: warn\nserve:\n  parallel: 2\n  api-key: [one, two]\n  schema-time: 3s\ngenerate:\n  regex: '[ab]{3}'\n  seed: 7\nschema:\n  check:\n    samples: 1\n")
+	if out, errs, status := (run{dir: dir}).of(t, "config", "trust"); status != 0 || !strings.Contains(out, "is trusted") {
+		t.Fatalf("config trust: %d %s %s", status, out, errs)
+	}
 	flags, errs := shown(t, run{dir: dir, env: []string{"STENCIL_HOST=::1"}}, "--", "serve", "--queue", "9")
 	for name, want := range map[string]string{
 		"port": "8081 stencil.yaml:1", "parallel": "2 stencil.yaml:4", "api-key": "(set) stencil.yaml:5", "schema-time": "3s stencil.yaml:6", "host": "[::1] STENCIL_HOST", "queue": "9 command line",
@@ -180,6 +183,49 @@ func TestConfiguration(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Code in the working folder doesn't run, whatever stencil.yaml says there, unless the user has named or trusted that file; a
+// model that isn't there is told with the line that names it.
+func TestUntrustedFolder(t *testing.T) {
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "RAN")
+	source := write(t, "code.c", `#include <stdio.h>
+__attribute__((constructor)) static void run(void) { FILE * f = fopen("`+ran+`", "a"); if (f) { fputs("ran\n", f); fclose(f); } }
+`)
+	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{"lib/libggml-cpu-any.so", "lib/libggml-blas.so", "lib/libggml-cuda.so", "libggml-cpu-any.so", "libggml-blas.so"} {
+		if out, err := exec.Command("g++", "-x", "c", "-shared", "-fPIC", "-o", filepath.Join(dir, to), source).CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	config := filepath.Join(dir, "stencil.yaml")
+	if err := os.WriteFile(config, []byte("lib: lib\ngenerate:\n  model: mine.gguf\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	at := run{dir: dir}
+	for _, args := range [][]string{{"devices"}, {"version"}, {"generate", "--model", tiny(t), "--prompt", "x", "--choice", "yes"}, {"bench", "--rounds", "0", "--model", tiny(t)}} {
+		_, errs, _ := at.of(t, args...)
+		if args[0] != "version" && !strings.Contains(errs, "lib (1, which runs code)") {
+			t.Errorf("%q doesn't say what it leaves out: %s", args, errs)
+		}
+		if _, err := os.Stat(ran); err == nil {
+			t.Fatalf("%q ran code of the working folder", args)
+		}
+	}
+	if _, errs, status := at.of(t, "generate", "--prompt", "x"); status == 0 || !strings.Contains(errs, "mine.gguf: there is no such file here") || !strings.Contains(errs, "(--model is set by stencil.yaml:3)") {
+		t.Errorf("%d %s", status, errs)
+	}
+	if _, _, _ = at.of(t, "devices", "--config", config); !exists(ran) {
+		t.Error("a file that was named isn't used")
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // The program starts where there is no home folder, and where there is one that can't be written, and says what its model is.

@@ -47,6 +47,8 @@ const (
 // Settings report where the values of a command's flags come from.
 type Settings struct {
 	File    string // "": no file was read
+	Found   bool   // it is that of the working folder, and the user has neither named nor trusted it
+	LeftOut []LeftOut
 	sources map[string]string
 }
 
@@ -96,8 +98,11 @@ func Apply(cmd *cobra.Command, environ []string) (*Settings, error) {
 	if err != nil || path == "" {
 		return s, err
 	}
-	s.File = path
-	return s, s.file(cmd, path, src, given)
+	s.File, s.Found = path, named == "" && path == FileName && !own(path) && !trusted(path, src)
+	if err := s.file(cmd, path, src, given); err != nil {
+		return nil, err
+	}
+	return s, s.tie(cmd)
 }
 
 // rivals reports whether a flag that was given on the command line excludes this one.

@@ -43,6 +43,10 @@ func (s *Settings) file(cmd *cobra.Command, path string, src []byte, given map[s
 		if !ok || s.sources[f.Name] != "" || failed != nil || rivals(cmd, f, given) {
 			return
 		}
+		if why := Guards(f); why != "" && s.Found && !closes(f, v.values) {
+			s.LeftOut = append(s.LeftOut, LeftOut{Flag: f.Name, Source: v.at.String(), Reason: why})
+			return
+		}
 		failed = set(cmd, f, v)
 		s.sources[f.Name] = v.at.String()
 	})
