@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -154,7 +155,7 @@ func (f *Failure) reason() *FailureReason {
 		r.Category, r.Description, r.Recoverable = WrongDocument, "the model's answer does not fit "+f.wanted()+after, true
 	case errors.As(f.Cause, &e):
 		r.RetryAfter, r.Recoverable = e.RetryAfter, e.Passes()
-		r.Category, r.Description = upstreamReason(e.Kind)
+		r.Category, r.Description = upstreamReason(e)
 	case errors.Is(f.Cause, context.Canceled):
 		r.Category, r.Description, r.Recoverable = Cancelled, "the request was cancelled", true
 	case errors.Is(f.Cause, context.DeadlineExceeded):
@@ -175,20 +176,32 @@ func (f *Failure) wanted() string {
 	return "what was asked for"
 }
 
-func upstreamReason(k remote.Kind) (Category, string) {
-	switch k {
+func upstreamReason(e *remote.Error) (Category, string) {
+	tries := ""
+	if e.Tries > 1 {
+		tries = fmt.Sprintf(" after %d tries", e.Tries)
+	}
+	switch e.Kind {
 	case remote.Limited:
 		return RateLimited, "the upstream takes no more requests for now"
 	case remote.TimedOut:
-		return TookTooLong, "the upstream took too long"
+		return TookTooLong, "the upstream took too long" + tries
 	case remote.Denied:
 		return NotAuthorized, "the upstream does not accept this server's key"
 	case remote.Refused:
 		return RequestRefused, "the upstream refused the request"
 	case remote.Malformed:
+		if e.Status != 0 && e.Status != http.StatusOK {
+			return Protocol, fmt.Sprintf("the upstream answered with status %d, which is no answer to a chat", e.Status)
+		}
 		return Protocol, "the upstream's answer could not be read"
 	case remote.Cut:
 		return Unavailable, "the upstream broke off in the middle of its answer"
+	case remote.Unavailable:
+		if e.Status >= http.StatusInternalServerError {
+			return Unavailable, fmt.Sprintf("the upstream fails with status %d%s", e.Status, tries)
+		}
+		return Unavailable, "the upstream reports an error" + tries
 	}
-	return Unavailable, "the upstream can't be reached"
+	return Unavailable, "the upstream can't be reached" + tries
 }

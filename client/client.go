@@ -312,7 +312,9 @@ func (c *Client) send(ctx context.Context, path string, body []byte) (*http.Resp
 		if answer.StatusCode == http.StatusOK {
 			return answer, nil
 		}
+		stop := context.AfterFunc(ctx, func() { _ = answer.Body.Close() }) // that of status 101 doesn't end with it
 		refusal := errorOf(answer)
+		stop()
 		answer.Body.Close()
 		wait, again := retryAfter(answer)
 		if !again || try >= c.Retries {

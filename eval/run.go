@@ -329,6 +329,7 @@ func (cfg *Config) post(ctx context.Context, path string, body []byte) ([]byte, 
 		return nil, 0, err
 	}
 	defer resp.Body.Close()
+	defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })() // that of status 101 doesn't end with it
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
 	return raw, resp.StatusCode, err
 }

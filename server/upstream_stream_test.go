@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -120,6 +121,36 @@ func TestUpstreamStreams(t *testing.T) {
 	status, _, got := post(t, url+"/generate_json", `{"prompt": "Who?", "stream": true, "n": 2}`)
 	if status != 502 || at(got, "error", "failure", "category") != "not_authorized" {
 		t.Errorf("%d %v", status, got)
+	}
+}
+
+// An upstream that never comes to its text, and one that changes the protocol, fail by what they send, not by time alone, and the
+// message says what it was.
+func TestUpstreamNeverAnswers(t *testing.T) {
+	for line, says := range map[string]string{
+		"!switch":                             "the upstream answered with status 101",
+		"!empties :":                          "the upstream's answer could not be read",
+		`!empties data: {"choices": []}`:      "the upstream's answer could not be read",
+		`!empties data: {"choices": [{}]}`:    "the upstream's answer could not be read",
+		"!500":                                "the upstream fails with status 500 after 3 tries",
+		"!429":                                "the upstream takes no more requests for now",
+		`!raw {"error": {"message": "full"}}`: "the upstream reports an error after 3 tries",
+	} {
+		for _, stream := range []bool{false, true} {
+			if !stream && strings.HasPrefix(line, "!empties") || stream && strings.HasPrefix(line, "!raw") {
+				continue
+			}
+			_, url := startUpstream(t, remote.Capabilities{}, Config{}, line)
+			resp, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(fmt.Sprintf(`{"messages": [{"role": "user", "content": "x"}], "stream": %v}`, stream)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || !strings.Contains(string(text), says) || strings.Contains(string(text), "be reached") {
+				t.Errorf("%s, stream %v: %v %d %s", line, stream, err, resp.StatusCode, text)
+			}
+		}
 	}
 }
 

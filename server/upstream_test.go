@@ -42,6 +42,8 @@ func (u *scriptedUpstream) requests() []map[string]any {
 //	!cut TEXT     a stream that ends after TEXT; for whole answers a body that does
 //	!hang         nothing at all
 //	!endless      a text that never ends, as fast as it is read
+//	!empties TEXT TEXT as an event, without end
+//	!switch       another protocol, and then nothing
 //	!think A|B    reasoning A, then text B
 //	!calls A|B|C  text A, then calls B and C, each a name and arguments
 func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -91,6 +93,20 @@ func (u *scriptedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		message["content"] = rest
 	case word == "!hang":
 		<-r.Context().Done()
+		return
+	case word == "!empties":
+		for r.Context().Err() == nil {
+			fmt.Fprintf(w, "%s\n\n", rest)
+		}
+		return
+	case word == "!switch":
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")
+		io.Copy(io.Discard, conn) // until it is closed at the other end
 		return
 	}
 	text, _ := message["content"].(string)
@@ -340,6 +356,7 @@ var askedCases = []askedCase{
 	{"500, then good", []string{"!500", good}, strict, 200, good, 2, ""},
 	{"502, 503, then good", []string{"!502", "!503 0", good}, strict, 200, good, 3, ""},
 	{"500 for ever", []string{"!500"}, strict, 503, "upstream_unavailable", 3, ""},
+	{"another protocol", []string{"!switch"}, strict, 502, "upstream_malformed", 1, ""},
 	{"504 for ever", []string{"!504"}, strict, 504, "timeout", 3, ""},
 	{"529 for ever", []string{"!529"}, strict, 503, "upstream_unavailable", 3, ""},
 	{"400", []string{"!400"}, strict, 400, "upstream_refused", 1, ""},

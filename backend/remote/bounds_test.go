@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,92 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	if _, err := c.Complete(t.Context(), &Request{}); err != nil {
 		t.Errorf("a body where nothing is said of tokens: %v", err)
+	}
+}
+
+// A stream that goes on without text is ended, whatever it is filled with; pieces of text with much around them are not.
+func TestSilentStreamsAreBounded(t *testing.T) {
+	blank := strings.Repeat(" ", 1000)
+	for name, c := range map[string]struct {
+		event string
+		fine  bool
+	}{
+		"comments":         {":" + blank + "\n\n", false},
+		"blank lines":      {strings.Repeat("\n", 1000), false},
+		"no choices":       {"data: {\"choices\": []}" + blank + "\n\n", false},
+		"usage":            {"data: {\"choices\": [], \"usage\": {\"completion_tokens\": 1}}" + blank + "\n\n", false},
+		"empty deltas":     {"data: {\"choices\": [{\"delta\": {\"content\": \"\"}}]}" + blank + "\n\n", false},
+		"many ends":        {"data: {\"choices\": [{\"delta\": {}, \"finish_reason\": \"stop\"}]}" + blank + "\n\n", false},
+		"tokens, no text":  {"data: {\"choices\": [{\"delta\": {}, \"logprobs\": {\"content\": [{\"token\": \"\", \"logprob\": 0}]}}]}" + blank + "\n\n", false},
+		"text with much":   {"data: {\"choices\": [{\"delta\": {\"content\": \"x\"}}]" + blank + "}\n\n", true},
+		"text in comments": {"data: {\"choices\": [{\"delta\": {\"content\": \"x\"}}]}\n\n:" + blank + "\n\n", true},
+	} {
+		sent := 0
+		cl := client(t, Config{Model: "m"}, func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil && sent < 64<<20 && (!c.fine || sent < 8<<20) {
+				n, err := io.WriteString(w, c.event)
+				if sent += n; err != nil {
+					return
+				}
+			}
+			_, _ = io.WriteString(w, "data: [DONE]\n\n")
+		})
+		s, err := cl.Stream(t.Context(), &Request{MaxTokens: 2000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for err == nil {
+			_, err = s.Next()
+		}
+		var e *Error
+		if c.fine != (err == io.EOF) || !c.fine && (!errors.As(err, &e) || e.Kind != Malformed) {
+			t.Errorf("%s: %v after %d bytes", name, err, sent)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An answer with another protocol's status ends at once, although its body is the connection, and takes no connection with it.
+func TestSwitchingProtocols(t *testing.T) {
+	ended := make(chan struct{}, 100)
+	c := client(t, Config{Model: "m"}, func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")
+		_, _ = io.Copy(io.Discard, conn) // until the client has closed it
+		ended <- struct{}{}
+	})
+	for name, ask := range map[string]func() error{
+		"complete": func() error { _, err := c.Complete(t.Context(), &Request{}); return err },
+		"stream":   func() error { _, err := c.Stream(t.Context(), &Request{}); return err },
+	} {
+		var e *Error
+		if err := ask(); !errors.As(err, &e) || e.Kind != Malformed || e.Status != http.StatusSwitchingProtocols || e.Tries != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+		<-ended
+	}
+	if caps, err := c.Probe(t.Context()); err != nil || len(caps.Names()) != 0 {
+		t.Errorf("%v %v", caps, err)
+	}
+}
+
+// The body of an answer is closed with the context, and the wait for it ends then.
+func TestBodiesEndWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := client(t, Config{Model: "m"}, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "{")
+		_ = http.NewResponseController(w).Flush()
+		cancel()
+		<-r.Context().Done()
+	})
+	if _, err := c.Complete(ctx, &Request{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

@@ -278,7 +278,16 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte) (*h
 		cancel(nil)
 		return nil, &Error{Kind: kind, Cause: err}
 	}
-	resp.Body = &timedBody{body: resp.Body, limit: limit, each: c.cfg.Timeout, cancel: cancel, ctx: ctx}
+	if resp.StatusCode < http.StatusOK {
+		// After 101 the body is the connection itself, whose reads end with no context.
+		limit.Stop()
+		cancel(nil)
+		_ = resp.Body.Close()
+		return nil, statusError(resp, nil, time.Now())
+	}
+	b := &timedBody{body: resp.Body, limit: limit, each: c.cfg.Timeout, cancel: cancel, ctx: ctx}
+	b.stop = context.AfterFunc(ctx, func() { _ = b.body.Close() })
+	resp.Body = b
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		words, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // as much as can be read
@@ -294,6 +303,7 @@ type timedBody struct {
 	each   time.Duration
 	cancel context.CancelCauseFunc
 	ctx    context.Context
+	stop   func() bool // ends the closing of the body with the context
 }
 
 // Read implements io.Reader.
@@ -309,6 +319,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (b *timedBody) Close() error {
 	b.limit.Stop()
+	b.stop()
 	err := b.body.Close()
 	b.cancel(nil)
 	return err

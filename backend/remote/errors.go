@@ -91,7 +91,7 @@ func statusError(resp *http.Response, body []byte, now time.Time) *Error {
 	case s >= 400:
 		e.Kind = Refused
 	default:
-		e.Kind = Malformed // a redirect that was not followed, or a success without content
+		e.Kind = Malformed // a redirect that was not followed, a success without content, or another protocol
 	}
 	e.words(body)
 	return e

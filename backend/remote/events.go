@@ -12,6 +12,43 @@ const maxEvent = 4 << 20
 
 var errLongEvent = errors.New("remote: an event of the stream is too long")
 
+// Limits on the bytes of a stream: in a row without any text, as comments and empty events are, and altogether, per token and in
+// addition. An event with the probabilities of a token has a few thousand bytes.
+const (
+	mostSilent       = maxEvent
+	mostRawPerToken  = 16 << 10
+	mostRawBeside    = 16 << 20
+	mostRawUnlimited = 1 << 30 // if no number of tokens was asked for
+)
+
+var errFlood = errors.New("remote: the stream goes on without text")
+
+// An allowance is a body of which only so much is read.
+type allowance struct {
+	r      io.Reader
+	silent int // bytes that may come before the next text
+	all    int
+}
+
+func newAllowance(r io.Reader, tokens int) *allowance {
+	all := mostRawUnlimited
+	if tokens > 0 {
+		all = min(all, mostRawBeside+mostRawPerToken*min(tokens, mostRawUnlimited/mostRawPerToken))
+	}
+	return &allowance{r: r, silent: mostSilent, all: all}
+}
+
+// Read implements io.Reader.
+func (a *allowance) Read(p []byte) (int, error) {
+	if a.silent < 0 || a.all < 0 {
+		return 0, errFlood
+	}
+	n, err := a.r.Read(p)
+	a.silent -= n
+	a.all -= n
+	return n, err
+}
+
 // Events reads the data of server-sent events, as defined by the HTML
 // standard: lines end in LF, CR or CRLF, an event ends at an empty line, its
 // data lines are joined, comments and other fields are ignored, and an

@@ -14,6 +14,7 @@ type Stream struct {
 	client *Client
 	ctx    context.Context
 	body   io.ReadCloser
+	raw    *allowance
 	events *Events
 	sum    Completion // received so far
 	text   strings.Builder
@@ -45,7 +46,8 @@ func (c *Client) Stream(ctx context.Context, r *Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream{client: c, ctx: ctx, body: resp.Body, events: NewEvents(resp.Body), left: r.most()}
+	s := &Stream{client: c, ctx: ctx, body: resp.Body, raw: newAllowance(resp.Body, r.MaxTokens), left: r.most()}
+	s.events = NewEvents(s.raw)
 	s.sum.Tries = tries
 	return s, nil
 }
@@ -93,7 +95,10 @@ func (s *Stream) Next() (Piece, error) {
 			s.sum.Refusal += d.Refusal
 			s.calls.add(d.Calls)
 		}
-		if s.left -= first.size(); s.left < 0 {
+		if first.size() > 0 || len(p.Tokens) > 0 {
+			s.raw.silent = mostSilent
+		}
+		if s.left -= first.size() + perCall*len(p.Tokens); s.left < 0 {
 			return Piece{}, s.fail(tooMuch(0))
 		}
 		s.text.WriteString(p.Text)
@@ -118,7 +123,7 @@ func (s *Stream) broken(err error) error {
 		return io.EOF
 	case errors.As(err, &e):
 		return s.fail(e)
-	case errors.Is(err, errLongEvent):
+	case errors.Is(err, errLongEvent), errors.Is(err, errFlood):
 		return s.fail(&Error{Kind: Malformed, Cause: err})
 	}
 	return s.fail(&Error{Kind: Cut, Cause: err})

@@ -167,7 +167,7 @@ func (c *wireChoice) size() (n int) {
 	return n
 }
 
-// perCall is counted for a piece of a call in addition to its texts.
+// perCall is counted for a piece of a call, and for a token with its probability, in addition to their texts.
 const perCall = 16
 
 func (m *wireMessage) reasoning() string { return m.ReasoningContent + m.Reasoning }

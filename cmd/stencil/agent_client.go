@@ -69,6 +69,7 @@ func (c *agentClient) run(ctx context.Context, body map[string]any, tell func(ag
 		return nil, err
 	}
 	defer resp.Body.Close()
+	defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })() // that of status 101 doesn't end with it
 	if resp.StatusCode != http.StatusOK {
 		text, err := io.ReadAll(io.LimitReader(resp.Body, maxFailure))
 		return nil, errors.Join(serverError(text, resp.Status), err)

@@ -126,6 +126,7 @@ func servedModels(cmd *cobra.Command, _ []string, typed string) (list []cobra.Co
 		return nil, none
 	}
 	defer resp.Body.Close()
+	defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })() // that of status 101 doesn't end with it
 	var models struct{ Data []struct{ ID string } }
 	if json.NewDecoder(resp.Body).Decode(&models) != nil {
 		return nil, none

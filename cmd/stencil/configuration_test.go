@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -367,5 +369,48 @@ func TestUnknownVariables(t *testing.T) {
 	out, _, err := run(t, "generate", "--help")
 	if err != nil || !strings.Contains(out, "[STENCIL_MAX_TOKENS]") || !strings.Contains(out, "[STENCIL_CONFIG]") {
 		t.Errorf("the help does not name variables: %v %s", err, out)
+	}
+}
+
+// A server that is still starting, because an upstream or a hub doesn't answer or answers with another protocol, stops when it is
+// told to.
+func TestStartEnds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for _, silent := range []bool{false, true} {
+		for _, args := range [][]string{
+			{"serve", "--port", "0", "--upstream-model", "m", "--upstream"},
+			{"serve", "--port", "0", "--hf-repo", "a/b", "--hub"},
+			{"eval", "cases.jsonl", "--upstream-model", "m", "--upstream"},
+			{"agent", "x", "--server"},
+		} {
+			if err := os.WriteFile("cases.jsonl", []byte(`{"id": "a", "prompt": "x", "schema": {"type": "object"}}`+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				conn, _, err := w.(http.Hijacker).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer conn.Close()
+				if !silent {
+					_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")
+				}
+				cancel()
+				_, _ = io.Copy(io.Discard, conn) // until it is closed there
+			}))
+			cmd := newRootCommand()
+			cmd.SetArgs(append(args, other.URL))
+			cmd.SetOut(io.Discard)
+			cmd.SetErr(io.Discard)
+			if err := cmd.ExecuteContext(ctx); err != nil && args[0] == "serve" {
+				t.Errorf("%q: %v", args, err)
+			}
+			cancel()
+			other.Close()
+		}
 	}
 }

@@ -140,6 +140,7 @@ func (f *decideFlags) post(ctx context.Context, body any) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
+	defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })() // that of status 101 doesn't end with it
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxFailure))
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = serverError(raw, resp.Status)

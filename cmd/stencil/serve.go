@@ -212,6 +212,9 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 		name, err := f.upstream.add(serving, srv, log)
 		if err != nil {
 			stop()
+			if ctx.Err() != nil { // stopped while probing
+				return <-served
+			}
 			return errors.Join(err, <-served)
 		}
 		log.Info("ready", "model", name, "address", l.Addr().String())
@@ -244,6 +247,9 @@ func (f *serveFlags) run(ctx context.Context, stdout io.Writer) error {
 	if f.upstream.given() {
 		if _, err := f.upstream.add(serving, srv, log); err != nil {
 			stop()
+			if ctx.Err() != nil {
+				err = nil
+			}
 			return errors.Join(err, <-served, srv.CloseModels(), free())
 		}
 	}

@@ -350,6 +350,7 @@ func (cfg *Config) send(ctx context.Context, method, address string, body []byte
 		return nil, 0, err
 	}
 	defer resp.Body.Close()
+	defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })() // that of status 101 doesn't end with it
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
 	return raw, resp.StatusCode, err
 }
