@@ -148,6 +148,9 @@ type SchemaOptions struct {
 	MaxSubTasks int // 0: DefaultSubTasks
 }
 
+// Example is an envelope of a final answer, for models that have to be shown one.
+var Example = json.RawMessage(`{"conclusion": "The bridge was built in 1894.", "confidence": 0.9, "next_action": "finalize"}`)
+
 // DefaultSubTasks is the default maximum number of sub-tasks in an envelope.
 const DefaultSubTasks = 8
 

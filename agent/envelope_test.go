@@ -49,13 +49,13 @@ func TestParse(t *testing.T) {
 		"files of all kinds":   {`{"conclusion":"c","files":["a",null,"",3]}`, with(func(e *Envelope) { e.Conclusion, e.Files = "c", []string{"a", "3"} })},
 		"tasks as strings": {`{"conclusion":"c","sub_tasks":["a"," ",{"query":"b"},{"query":"d","priority":"9"},{"priority":1},7]}`,
 			with(func(e *Envelope) {
-				e.Conclusion, e.SubTasks = "c", []SubTask{{"a", 1}, {"b", 3}, {"d", 9}, {"7", 6}}
+				e.Conclusion, e.SubTasks = "c", []SubTask{{"a", 10}, {"b", 10}, {"d", 9}, {"7", 10}}
 			})},
 		"tasks, no list":       {`{"conclusion":"c","sub_tasks":"a"}`, said("c")},
 		"conclusion an object": {`{"conclusion":{"a":1}}`, said(`{"a":1}`)},
 		"info as a word":       {`{"conclusion":"c","needs_more_info":"yes"}`, with(func(e *Envelope) { e.Conclusion, e.NeedsMoreInfo = "c", true })},
 		"error alone":          {`{"error":"e"}`, with(func(e *Envelope) { e.Error = "e" })},
-		"continue alone":       {`{"sub_tasks":["a"],"next_action":"continue"}`, with(func(e *Envelope) { e.SubTasks, e.NextAction = []SubTask{{"a", 1}}, Continue })},
+		"continue alone":       {`{"sub_tasks":["a"],"next_action":"continue"}`, with(func(e *Envelope) { e.SubTasks, e.NextAction = []SubTask{{"a", 9}}, Continue })},
 		"prose":                {" The answer is 42.\n", raw("The answer is 42.", ErrorInvalidJSON)},
 		"empty":                {"", raw("", ErrorInvalidJSON)},
 		"a list":               {`["c"]`, raw(`["c"]`, ErrorInvalidJSON)},

@@ -19,6 +19,7 @@ import (
 //   - a missing or unknown next action is finalize;
 //   - a missing or non-numeric confidence is DefaultConfidence; one out of range is
 //     clamped; "85%" and "0.85" are numbers;
+//   - a sub-task without a priority comes after all others;
 //   - a member of the wrong type is converted if possible, otherwise omitted, and so
 //     are unknown members;
 //   - text without an object is the conclusion, with RawConfidence and the
@@ -47,6 +48,15 @@ func Parse(text string) Envelope {
 		return raw
 	}
 	return e
+}
+
+// Unusable reports why Parse finds no envelope in a text, only the text itself: [ErrorInvalidJSON]
+// or [ErrorNoConclusion]; "" if it finds one.
+func Unusable(text string) string {
+	if e := Parse(text); e.Error == ErrorInvalidJSON || e.Error == ErrorNoConclusion && e.Confidence == RawConfidence {
+		return e.Error
+	}
+	return ""
 }
 
 var errNoObject = errors.New("agent: not an object")
@@ -108,28 +118,43 @@ func asConfidence(raw json.RawMessage) float64 {
 	return min(max(n, 0), 1)
 }
 
-// asSubTasks returns the sub-tasks of a list of objects or of query strings. The
-// default priority is the position in the list.
+// LastPriority is the lowest priority in [Schema], and that of a sub-task without one, unless
+// others have a lower one.
+const LastPriority = 9
+
+// asSubTasks returns the sub-tasks of a list of objects or of query strings. Those without a
+// priority come last.
 func asSubTasks(raw json.RawMessage) []SubTask {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
 		return nil
 	}
 	var out []SubTask
-	for i, one := range list {
-		t := SubTask{Priority: i + 1}
+	var without []int // a priority
+	last := LastPriority
+	for _, one := range list {
+		t, given := SubTask{}, false
 		var members map[string]json.RawMessage
 		if json.Unmarshal(one, &members) == nil {
 			t.Query = asText(members["query"])
-			if n, ok := asNumber(members["priority"]); ok {
-				t.Priority = int(min(max(n, math.MinInt32), math.MaxInt32))
+			var n float64
+			if n, given = asNumber(members["priority"]); given {
+				t.Priority = int(min(max(n, math.MinInt32), math.MaxInt32-1))
 			}
 		} else {
 			t.Query = asText(one)
 		}
-		if t.Query = strings.TrimSpace(t.Query); t.Query != "" {
-			out = append(out, t)
+		if t.Query = strings.TrimSpace(t.Query); t.Query == "" {
+			continue
 		}
+		if out = append(out, t); !given {
+			without = append(without, len(out)-1)
+		} else if t.Priority >= last {
+			last = t.Priority + 1
+		}
+	}
+	for _, i := range without {
+		out[i].Priority = last
 	}
 	return out
 }

@@ -337,6 +337,7 @@ func (r *Run) split(f *Frame) {
 		f.Skipped = append(f.Skipped, s)
 		r.emit(Event{Type: EventSkipped, Skipped: &s}, f)
 	}
+	r.c.Log.Info("task split", slog.Int("frame", f.ID), slog.Int("depth", f.Depth), slog.Any("into", f.Children), slog.Int("skipped", len(f.Skipped)))
 }
 
 // Answer passes the answer of the user to a waiting frame.

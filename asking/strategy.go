@@ -38,6 +38,7 @@ const (
 type Format struct {
 	JSON    bool            // the text is a JSON document
 	Schema  json.RawMessage // schema of the document
+	Shown   json.RawMessage // the example to show; nil: one that is made from the schema
 	Regex   string
 	Grammar string // GBNF
 	Choices []string
@@ -93,7 +94,8 @@ func (f *Format) Rules() string {
 		return b.String()
 	}
 	b.WriteString("Answer with raw JSON only: no code fences, no markdown, no text before or after it, no comments. " +
-		"Use double quotes, and write every value out: no arithmetic such as \"amount\": 100 * price, no placeholders, no ellipsis.")
+		"Use double quotes, and write every value out: no arithmetic such as \"amount\": 100 * price, no placeholders, no ellipsis. " +
+		"Strings are plain text, without bold or italics, unless the task asks for markdown in them.")
 	if objectOnly(f.Schema) {
 		b.WriteString(" Start with { and end with }.")
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -26,15 +27,15 @@ func TestAgentUpstream(t *testing.T) {
 		{"an envelope", able, []string{final("yes")}, 200, "yes", "", 1},
 		{"in a fence", plain, []string{"Sure:\n```json\n" + final("yes") + "\n```"}, 200, "yes", "", 1},
 		{"broken", plain, []string{`{"conclusion": "yes", "confidence": 0.9, "next_action": "finalize",}`}, 200, "yes", "", 1},
-		{"not an envelope", plain, []string{"It is so."}, 422, "validation_failed", "", 3},
+		{"not an envelope", plain, []string{"It is so."}, 200, "It is so.", "invalid_json", 3},
 		{"not an envelope at first", plain, []string{"It is so.", final("yes")}, 200, "yes", "", 2},
-		{"something else", able, []string{`{"a": 1}`}, 422, "validation_failed", "", 3},
+		{"something else", able, []string{`{"a": 1}`}, 200, `{"a": 1}`, "no_conclusion", 3},
 		{"something else at first", able, []string{`{"a": 1}`, `{"b": 1}`, final("yes")}, 200, "yes", "", 3},
-		{"cut off", plain, []string{`!length {"conclusion": "yes", "confi`}, 422, "validation_failed", "", 3},
+		{"cut off", plain, []string{`!length {"conclusion": "yes", "confi`}, 200, `{"conclusion": "yes", "confi`, "invalid_json", 3},
 		{"emphasised", plain, []string{`{"**conclusion**": "**yes**", "confidence": 0.9, "next_action": "*finalize*"}`}, 200, "yes", "", 1},
 		{"an error of its own", plain, []string{`{"conclusion": "no", "confidence": 0.1, "next_action": "finalize", "error": "no access"}`}, 200, "no", "no access", 1},
 		{"a part that is prose", plain, []string{split("first", "one"), "It is so.", "It is so.", "It is so.", final("half")}, 200, "half", "", 5},
-		{"a synthesis that goes on", plain, []string{split("first", "one"), final("1"), split("both", "three")}, 200, "first\n\none: 1", "synthesis_failed", 5},
+		{"a synthesis that goes on", plain, []string{split("first", "one"), final("1"), split("both", "three")}, 200, "both", "", 3},
 		{"nothing", plain, []string{"!empty"}, 502, "upstream_malformed", "", 0},
 		{"a refusal", plain, []string{"!refusal I won't."}, 422, "refused_by_model", "", 1},
 		{"no key", plain, []string{"!401"}, 502, "upstream_denied", "", 1},
@@ -74,7 +75,7 @@ func TestAgentUpstream(t *testing.T) {
 			if at(got, "frames", 0, "constrained") != false || at(got, "frames", 0, "prose_tokens_saved") != nil {
 				t.Errorf("frame %v", at(got, "frames", 0))
 			}
-			if strings.Contains(fmt.Sprint(got["warnings"]), "the answer does not fit") {
+			if fits := c.error != "invalid_json" && c.error != "no_conclusion" && c.name != "a part that is prose"; strings.Contains(fmt.Sprint(got["warnings"]), "the answer does not fit") == fits {
 				t.Errorf("warnings %v", got["warnings"])
 			}
 			list := up.requests()
@@ -96,13 +97,87 @@ func TestAgentUpstream(t *testing.T) {
 	}
 }
 
+// What an envelope of an upstream's model lacks or overdoes is supplied or cut back, without asking again; a strict request
+// has it fit the schema.
+func TestAgentTolerance(t *testing.T) {
+	for text, want := range map[string]struct {
+		confidence float64
+		action     string
+		more       string // a member of the answer, and its value
+	}{
+		`{"conclusion": "c", "confidence": 0.9}`:                                                           {0.9, "finalize", ""},
+		`{"conclusion": "c"}`:                                                                              {0.8, "finalize", ""},
+		`{"conclusion": "c", "confidence": 1.5, "next_action": "finalize"}`:                                {1, "finalize", ""},
+		`{"conclusion": "c", "confidence": -2, "next_action": "finalize"}`:                                 {0, "finalize", ""},
+		`{"conclusion": "c", "confidence": "high", "next_action": "finalize"}`:                             {0.8, "finalize", ""},
+		`{"conclusion": "c", "confidence": "85%", "next_action": "finalize"}`:                              {0.85, "finalize", ""},
+		`{"conclusion": "c", "confidence": null, "next_action": "finalize"}`:                               {0.8, "finalize", ""},
+		`{"conclusion": "c", "confidence": 0.123, "next_action": "finalize"}`:                              {0.123, "finalize", ""},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": "stop"}`:                                    {0.5, "finalize", ""},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": "FINALIZE"}`:                                {0.5, "finalize", ""},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": null}`:                                      {0.5, "finalize", ""},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": "finalize", "mood": "fine"}`:                {0.5, "finalize", ""},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": "continue"}`:                                {0.5, "finalize", ""},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": "finalize", "files": "a.txt"}`:              {0.5, "finalize", "files [a.txt]"},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": "finalize", "files": ["a", 7, null]}`:       {0.5, "finalize", "files [a 7]"},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": "finalize", "needs_more_info": "yes"}`:      {0.5, "finalize", "needs_more_info true"},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": "finalize", "reasoning": ["a"]}`:            {0.5, "finalize", `reasoning ["a"]`},
+		`{"conclusion": 42, "confidence": 0.5, "next_action": "finalize"}`:                                 {0.5, "finalize", "conclusion 42"},
+		"```json\n{\"conclusion\": \"c\", \"confidence\": 7, \"next_action\": \"done\",}\n```\nThat's it.": {1, "finalize", ""},
+	} {
+		for _, caps := range []remote.Capabilities{{Engine: remote.OpenAI}, {Engine: remote.OpenAI, JSONSchema: true}, {Engine: remote.VLLM}} {
+			up, url := startUpstream(t, caps, Config{}, text)
+			status, _, got := post(t, url+"/agent/run", `{"query": "x"}`)
+			a := at(got, "answer")
+			name, value, _ := strings.Cut(want.more, " ")
+			if name == "" {
+				name, value = "conclusion", "c"
+			}
+			if status != 200 || at(a, "confidence") != want.confidence || at(a, "next_action") != want.action || at(a, "error") != nil || len(up.requests()) != 1 || fmt.Sprint(at(a, name)) != value {
+				t.Errorf("%s: %d after %d requests: %v", text, status, len(up.requests()), got)
+			}
+			if strings.Contains(fmt.Sprint(got["warnings"]), "does not fit") {
+				t.Errorf("%s: warnings %v", text, got["warnings"])
+			}
+		}
+	}
+
+	// Sub-tasks without a priority come after those with one.
+	var log lockedBuffer
+	up, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{Log: slog.New(slog.NewTextHandler(&log, nil))},
+		`{"conclusion": "c", "confidence": 0.5, "next_action": "continue", "sub_tasks": [{"query": "first without"}, {"query": "low", "priority": 12}, "second without", {"query": "high", "priority": "1"}]}`, final("part"))
+	status, _, got := post(t, url+"/agent/run", `{"query": "x", "parallel": 1}`)
+	var order []string
+	for _, f := range got["frames"].([]any)[1:] {
+		order = append(order, at(f, "query").(string))
+	}
+	if want := "high, low, first without, second without"; status != 200 || strings.Join(order, ", ") != want || len(up.requests()) != 6 {
+		t.Errorf("%d: %q after %d requests", status, order, len(up.requests()))
+	}
+	if !strings.Contains(log.String(), `level=INFO msg="task split"`) || !strings.Contains(log.String(), `frame=1 depth=1 into="[2 3 4 5]"`) {
+		t.Errorf("the log doesn't say that the task was split: %s", log.String())
+	}
+
+	// The fallback of a text that isn't an envelope, and a strict request.
+	_, url = startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{}, "It is so.")
+	if status, _, got := post(t, url+"/agent/run", `{"query": "x"}`); status != 200 || at(got, "answer", "confidence") != 0.5 || at(got, "answer", "raw_response") != "It is so." {
+		t.Errorf("the fallback: %d %v", status, got)
+	}
+	for _, text := range []string{"It is so.", `{"conclusion": "c", "confidence": 0.9}`, `{"conclusion": "c", "confidence": 1.5, "next_action": "finalize"}`, `{"conclusion": "c", "confidence": 0.5, "next_action": "finalize", "mood": 1}`} {
+		up, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{}, text)
+		if status, _, got := post(t, url+"/agent/run", `{"query": "x", "strict": true}`); status != 422 || at(got, "error", "code") != "validation_failed" || len(up.requests()) != 3 {
+			t.Errorf("strict, %s: %d after %d requests: %v", text, status, len(up.requests()), got)
+		}
+	}
+}
+
 // TestAgentRetries checks that the request sets the number of re-asks of an upstream.
 func TestAgentRetries(t *testing.T) {
 	for _, c := range []struct {
 		more   string
 		asked  int
 		status int
-	}{{"", 3, 422}, {`, "retry_max": 0`, 1, 422}, {`, "retry_max": 4`, 5, 200}} {
+	}{{"", 3, 200}, {`, "strict": true`, 3, 422}, {`, "strict": true, "retry_max": 0`, 1, 422}, {`, "strict": true, "retry_max": 4`, 5, 200}} {
 		up, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{}, "No.", "No.", "No.", "No.", final("yes"))
 		status, _, got := post(t, url+"/agent/run", `{"query": "x", "parallel": 1`+c.more+`}`)
 		if status != c.status || len(up.requests()) != c.asked {

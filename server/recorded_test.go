@@ -153,7 +153,7 @@ var volatile = []struct {
 var shorthands = strings.NewReplacer(
 	personSchema, "PERSON", quotedInside(personSchema), "PERSON", weatherTool, "WEATHER", quotedInside(weatherTool), "WEATHER",
 	"Answer with JSON that fits this JSON Schema, and nothing else:", "SCHEMA:",
-	"Answer with raw JSON only: no code fences, no markdown, no text before or after it, no comments. Use double quotes, and write every value out: no arithmetic such as \\\"amount\\\": 100 * price, no placeholders, no ellipsis.", "RULES",
+	"Answer with raw JSON only: no code fences, no markdown, no text before or after it, no comments. Use double quotes, and write every value out: no arithmetic such as \\\"amount\\\": 100 * price, no placeholders, no ellipsis. Strings are plain text, without bold or italics, unless the task asks for markdown in them.", "RULES",
 )
 
 // quotedInside returns a text as written in a JSON string.

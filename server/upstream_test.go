@@ -460,3 +460,33 @@ func listen(t testing.TB, srv *Server) string {
 	t.Cleanup(h.Close)
 	return h.URL
 }
+
+// Instructed requests begin with an exchange that shows an example, which fits the schema, and have a rule against markdown in strings.
+func TestUpstreamExample(t *testing.T) {
+	for _, schema := range []string{
+		personSchema,
+		`{"type": "object", "properties": {"id": {"type": "string", "format": "uuid"}, "when": {"type": "string", "format": "date-time"}, "price": {"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.01}}, "required": ["id", "when", "price"], "additionalProperties": false}`,
+		`{"type": "array", "minItems": 2, "uniqueItems": true, "items": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]+$"}}`,
+		`{"$ref": "#/$defs/order", "$defs": {"order": {"type": "object", "properties": {"lines": {"type": "array", "items": {"$ref": "#/$defs/line"}}, "note": {"type": ["string", "null"]}}, "required": ["lines"]}, "line": {"type": "object", "properties": {"sku": {"type": "string", "minLength": 8, "maxLength": 8}, "count": {"type": "integer", "minimum": 1}}, "required": ["sku", "count"]}}}`,
+		`{"oneOf": [{"type": "object", "properties": {"kind": {"const": "a"}, "x": {"type": "integer", "maximum": -3}}, "required": ["kind", "x"]}, {"type": "object", "properties": {"kind": {"const": "b"}}, "required": ["kind"]}]}`,
+	} {
+		u, url := startUpstream(t, remote.Capabilities{}, Config{}, "no")
+		post(t, url+"/v1/chat/completions", `{"messages": [{"role": "user", "content": "x"}], "retry_max": 0, "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": `+schema+`}}}`)
+		list := u.requests()[0]["messages"].([]any)
+		if len(list) != 4 || !strings.Contains(at(list[0], "content").(string), "without bold or italics") || at(list[1], "role") != "user" || at(list[2], "role") != "assistant" || at(list[3], "content") != "x" {
+			t.Errorf("%s: %v", schema, list)
+			continue
+		}
+		example := at(list[2], "content").(string)
+		if status, _, got := post(t, url+"/validate", `{"schema": `+schema+`, "document": `+example+`}`); status != 200 || got["valid"] != true {
+			t.Errorf("%s doesn't fit %s: %v", example, schema, got)
+		}
+	}
+	for with, caps := range map[string]remote.Capabilities{`"prompt_schema": "never"`: {}, `"n": 1`: {Engine: remote.OpenAI, JSONSchema: true}} {
+		u, url := startUpstream(t, caps, Config{}, good)
+		post(t, url+"/generate_json", `{"prompt": "Who?", `+with+`, "schema": `+personSchema+`}`)
+		if text := fmt.Sprint(u.requests()[0]["messages"]); strings.Contains(text, "example values") {
+			t.Errorf("%s: %s", with, text)
+		}
+	}
+}

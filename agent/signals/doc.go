@@ -13,7 +13,8 @@
 //
 //	block      a code fence with the info string cortex-signals
 //	object     a JSON object with a number as its member confidence
-//	keywords   phrases such as "I am not sure"; see [Phrases]
+//	keywords   phrases such as "I am not sure" (see [Phrases]), calls for a human, a
+//	           stated confidence ("I am 90% sure") or difficulty
 //	defaults   nothing was found: see [Default]
 //
 // A block is always removed from the text. An object is removed only if it is at the

@@ -178,6 +178,69 @@ func TestReadPhrases(t *testing.T) {
 	}
 }
 
+// TestReadStatements checks what is said in more ways than can be listed: calls for a human, confidences in numbers, difficulties.
+func TestReadStatements(t *testing.T) {
+	human := Signals{Confidence: number(0.3), Escalation: Human}
+	sure := func(c float64) Signals { return Signals{Confidence: number(c)} }
+	hard := func(d Difficulty) Signals { return Signals{Difficulty: d} }
+	for text, want := range map[string]Signals{
+		"Please escalate this to a human.":                                     human,
+		"I would escalate it to a human agent.":                                human,
+		"This should be escalated to your supervisor.":                         human,
+		"Escalating this case to the support team.":                            human,
+		"The claim needs human review.":                                        human,
+		"This requires a manual check.":                                        human,
+		"I recommend expert review before it is sent.":                         human,
+		"Human review is strongly recommended.":                                human,
+		"A human should decide this.":                                          human,
+		"A medical professional must confirm it.":                              human,
+		"Please talk to a lawyer first.":                                       human,
+		"Hand this over to a colleague.":                                       human,
+		"It is Paris. Confidence: 0.4":                                         sure(0.4),
+		"It is Paris.\n**Confidence:** 40%":                                    sure(0.4),
+		"It is Paris.\n- Confidence level: low":                                sure(0.3),
+		"It is Paris (confidence = .75).":                                      sure(0.75),
+		"Confidence: 4/10":                                                     sure(0.4),
+		"Overall confidence: 85":                                               sure(0.85),
+		"My confidence in this answer is about 60 percent.":                    sure(0.6),
+		"My confidence is very high.":                                          sure(0.95),
+		"With a confidence of 0.9, it is Paris.":                               sure(0.9),
+		"I am 90% sure that it is Paris.":                                      sure(0.9),
+		"I'm about 70 percent certain.":                                        sure(0.7),
+		"It is Paris (80% confident).":                                         sure(0.8),
+		"I think it is Paris. I am 95% confident.":                             sure(0.95),
+		"With 60% certainty, it is Paris.":                                     sure(0.6),
+		"I am 90% sure. Please verify it. Confidence: 0.7":                     {Confidence: number(0.7), Escalation: Verify},
+		"This is a hard question.":                                             hard(Hard),
+		"That's an easy one.":                                                  hard(Easy),
+		"This problem is extremely difficult.":                                 hard(Expert),
+		"It is a moderately complex task.":                                     hard(Moderate),
+		"This is not an easy question.":                                        hard(Hard),
+		"Difficulty: trivial":                                                  hard(Trivial),
+		"Paris.\nConfidence: 0.9\nDifficulty: easy\nEscalation: none":          {Confidence: number(0.9), Difficulty: Easy, Escalation: NoEscalation},
+		"Paris.\nConfidence: 0.2\nEscalation: stronger model":                  {Confidence: number(0.2), Escalation: StrongerModel},
+		"This is a tricky question, and I am 40% sure. It needs human review.": {Confidence: number(0.4), Difficulty: Hard, Escalation: Human},
+	} {
+		s, rest, from := Read(text)
+		if from != FromKeywords || rest != text || !reflect.DeepEqual(s, want) {
+			t.Errorf("%q: %s %q %s, want %s", text, shown(s), rest, from, shown(want))
+		}
+	}
+	for _, text := range []string{
+		"It does not need human review.", "There is no need to escalate this to a human.", "No human review is needed.", "You don't have to consult a colleague.",
+		"Consumer confidence: 85", "Consumer confidence is high.", "The 95% confidence interval is wide.", "With 95% confidence limits it is so.", "The mean, at the 95% confidence level.",
+		"Confidence: 4", "Confidence: 250%", "Confidence: ?", "He is 90% sure.", "You are 90% sure.", "90% of the samples", "`Confidence` is a word.", "```\nConfidence: 0.4\n```",
+		"A hard disk", "The exam has an easy part.", "The human body", "humans need oversight of nothing",
+	} {
+		if s, _, from := Read(text); from != FromDefaults {
+			t.Errorf("%q: %s %s", text, shown(s), from)
+		}
+		if _, _, from := ReadDocument(text); from != FromDefaults {
+			t.Errorf("%q as a document: %s", text, from)
+		}
+	}
+}
+
 // TestReadAnything checks that reading never fails and never adds text.
 func TestReadAnything(t *testing.T) {
 	words := []string{"```", "cortex-signals", "\n", "{", "}", `"confidence"`, ":", "0.5", ",", " ", "x", "~~~", "\r\n", `"tools"`, "\\", `"`, "not sure", "[", "]", "```cortex-signals\n", "\xff"}

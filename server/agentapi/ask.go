@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/stencil-json/stencil/agent"
+	"github.com/stencil-json/stencil/asking"
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/schema"
 	"github.com/stencil-json/stencil/server/generation"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/registry"
@@ -123,7 +125,8 @@ func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, erro
 	return reply, nil
 }
 
-// write runs a generation. An upstream's text is re-asked until it is a valid envelope; if none is, write fails.
+// write runs a generation. An upstream's text is re-asked until package agent finds an envelope in it, or until it fits the schema
+// if the request is strict; if it doesn't in the end, a strict run fails, and any other one takes the text as it is.
 func (a *asker) write(ctx context.Context, g *generation.Generation) (*generation.Choice, error) {
 	if !g.Run.Asked() {
 		list, err := a.api.Whole(ctx, g)
@@ -132,12 +135,34 @@ func (a *asker) write(ctx context.Context, g *generation.Generation) (*generatio
 		}
 		return &list[0], nil
 	}
+	if !a.spec.Strict {
+		g.Run = tolerant{g.Run}
+	}
 	c := new(generation.Choice)
 	if err := a.api.Ask(ctx, g, 0, c); err != nil {
 		return nil, err
 	}
 	a.api.NoteResults(ctx, []generation.Choice{*c})
 	return c, nil
+}
+
+// tolerant is a run whose documents need not fit the envelope's schema.
+type tolerant struct{ generation.Run }
+
+func (r tolerant) Describe(ctx context.Context, t *asking.Task) {
+	r.Run.Describe(ctx, t)
+	t.Check = usable
+}
+
+// usable requires of a document what package agent does not supply itself.
+func usable(document []byte) ([]schema.Issue, error) {
+	switch agent.Unusable(string(document)) {
+	case agent.ErrorNoConclusion:
+		return []schema.Issue{{Keyword: "required", Reason: `the object must have a "conclusion" that is not empty`}}, nil
+	case agent.ErrorInvalidJSON:
+		return []schema.Issue{{Keyword: "type", Reason: "must be an object"}}, nil
+	}
+	return nil, nil
 }
 
 // query converts a question to a request.
@@ -150,7 +175,8 @@ func (a *asker) query(q *agent.Question) *request.Request {
 	out.Constraint.Kind, out.Constraint.Schema, out.Constraint.Strict, out.Constraint.Param = "schema", q.Schema, false, "query"
 	if a.model.Unmasked != "" {
 		out.PromptSchema = "always" // including the rules, which nothing else enforces
-		out.Constraint.Strict, out.Constraint.Repair, out.Constraint.Markdown = true, true, true
+		out.Constraint.Strict, out.Constraint.Repair, out.Constraint.Markdown = a.spec.Strict, true, true
+		out.Constraint.Example = agent.Example
 	}
 	out.Logprobs = generation.WriterOf(a.model).Abilities().OnRequest
 	if len(q.Tools) == 0 {

@@ -18,7 +18,7 @@ import (
 
 // agentFields are the fields of a request that starts a run.
 var agentFields = append([]string{
-	"query", "model", "system", "stream", "interactive", "bounds", "parallel", "reasoning", "tools", "keep_alive", "retry_max",
+	"query", "model", "system", "stream", "interactive", "bounds", "parallel", "reasoning", "tools", "keep_alive", "retry_max", "strict",
 }, request.SamplingFields...)
 
 // resumeFields are the fields of a request that resumes a run.
@@ -73,6 +73,7 @@ type spec struct {
 	Parallel  int  // 0: as many as the model can run
 	KeepAlive *time.Duration
 	RetryMax  *int // re-asks of an upstream after an invalid answer; nil: the server's setting
+	Strict    bool // an answer of an upstream that does not fit the envelope's schema is an error
 }
 
 // readAgent decodes a request to start a run.
@@ -97,6 +98,7 @@ func (s *Handlers) readAgent(o *wire.Object) (*order, error) {
 		o.Boolean("reasoning", &reasoning),
 		o.Boolean("tools", &tools),
 		o.KeepAlive("keep_alive", &a.KeepAlive),
+		o.Boolean("strict", &a.Strict),
 		a.readRetries(o),
 		q.ReadSampling(o, request.LlamaSampling),
 		a.readBounds(o, s.Bounds),
@@ -172,6 +174,7 @@ type resumption struct {
 	Stream    bool
 	KeepAlive *time.Duration
 	RetryMax  *int // re-asks of an upstream after an invalid answer; nil: the server's setting
+	Strict    bool // an answer of an upstream that does not fit the envelope's schema is an error
 }
 
 // A userAnswer is the user's answer to a frame's question.

@@ -62,6 +62,9 @@ func (s *Service) task(ctx context.Context, g *Generation) asking.Task {
 		t.Match = func(text string) error { return r.check(ctx, &layout.Message{Content: text}) }
 		return t
 	}
+	if t.Check != nil {
+		return t // the run's own
+	}
 	t.Check = func(document []byte) ([]schema.Issue, error) {
 		err := r.check(ctx, &layout.Message{Content: string(document)})
 		var bad *constraint.InvalidDocumentError
@@ -91,7 +94,7 @@ func (g *Generation) Format() *asking.Format {
 	case "choice":
 		return &asking.Format{Choices: c.Choices}
 	}
-	return &asking.Format{JSON: true, Schema: r.document}
+	return &asking.Format{JSON: true, Schema: r.document, Shown: c.Example}
 }
 
 // askAll generates all texts of a generation, in parallel.

@@ -42,7 +42,7 @@ type Run interface {
 	// Again reports whether a streamed text can be re-asked, as long as it has no
 	// content.
 	Again() bool
-	// Describe fills in the strategy of the texts.
+	// Describe fills in the strategy of the texts, and a check of documents if it is not the constraint's.
 	Describe(ctx context.Context, t *asking.Task)
 	// Settled fills in what the writer knows about an answer; raw is its text before
 	// cleaning.

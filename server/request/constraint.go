@@ -34,6 +34,8 @@ type Constraint struct {
 
 	Markdown bool // remove Markdown emphasis from strings
 
+	Example json.RawMessage // to show to models without masks beside the schema; nil: one made from it
+
 	onUnsupportedGiven bool
 	raw                json.RawMessage // as written in the request
 }

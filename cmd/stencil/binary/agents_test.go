@@ -27,7 +27,7 @@ func split(conclusion string, queries ...string) string {
 }
 
 // Agents ask an upstream as other requests do: with the schema and the rules, again where an answer will not do, and they
-// fail with a reason rather than take prose for an answer.
+// take what the model wrote in the end, unless the request is strict.
 func TestAgentUpstream(t *testing.T) {
 	s := serveShared(t)
 	for _, c := range []struct {
@@ -41,11 +41,12 @@ func TestAgentUpstream(t *testing.T) {
 		{"an envelope", []string{final("yes")}, "", 200, "yes", 1},
 		{"in a fence", []string{"Sure:\n```json\n" + final("yes") + "\n```"}, "", 200, "yes", 1},
 		{"with emphasis", []string{`{"**conclusion**": "**yes**", "confidence": 0.9, "next_action": "*finalize*"}`}, "", 200, "yes", 1},
-		{"prose", []string{"It is so."}, "", 422, "invalid_json", 3},
+		{"prose", []string{"It is so."}, "", 200, "It is so.", 3},
+		{"prose, strictly", []string{"It is so."}, `, "strict": true`, 422, "invalid_json", 3},
 		{"prose at first", []string{"It is so.", final("yes")}, "", 200, "yes", 2},
 		{"something else at first", []string{`{"a": 1}`, `{"b": 1}`, final("yes")}, "", 200, "yes", 3},
-		{"something else", []string{`{"a": 1}`}, "", 422, "schema_violation", 3},
-		{"asked once", []string{"It is so.", final("yes")}, `, "retry_max": 0`, 422, "invalid_json", 1},
+		{"something else", []string{`{"a": 1}`}, `, "strict": true`, 422, "schema_violation", 3},
+		{"asked once", []string{"It is so.", final("yes")}, `, "strict": true, "retry_max": 0`, 422, "invalid_json", 1},
 		{"asked often", []string{"No.", "No.", "No.", "No.", final("yes")}, `, "retry_max": 4`, 200, "yes", 5},
 		{"parts", []string{split("first", "one", "two"), final("1"), final("2"), final("both")}, "", 200, "both", 4},
 		{"a part that is prose", []string{split("first", "one"), "No.", "No.", "No.", final("half")}, "", 200, "half", 5},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/stencil-json/stencil/asking"
 	"github.com/stencil-json/stencil/backend"
 	"github.com/stencil-json/stencil/backend/remote"
+	"github.com/stencil-json/stencil/constraint"
 	"github.com/stencil-json/stencil/decoder/sampling"
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/server/generation"
@@ -94,6 +96,12 @@ func (u *upstream) Ready(ctx context.Context, g *generation.Generation) (generat
 	}
 	g.Layout = parts
 	r.choose()
+	if f := g.Format(); r.strategy == asking.Instructed && f != nil && q.PromptSchema != "never" && !r.calls() { // after an answer, fewer call
+		r.example = f.Example(func(document []byte) bool {
+			v, err := constraint.NewValidator(ctx, f.Schema, "2020-12") // what an older draft reads otherwise has no example, at worst
+			return err == nil && v.Validate(ctx, document) == nil
+		})
+	}
 	r.warnOfSignals()
 	g.Job = engine.Request{ID: g.Job.ID, MaxTokens: g.Job.MaxTokens, Choices: g.Job.Choices, Timeout: g.Job.Timeout, Sampling: q.Sampling}
 	return r, nil
@@ -105,6 +113,7 @@ type run struct {
 	from     *upstream
 	strategy asking.Strategy
 	extra    map[string]any // request fields that make the upstream enforce a format
+	example  string         // for strategy Instructed
 }
 
 func (r *run) Asked() bool { return true }
@@ -126,6 +135,15 @@ func (r *run) Settled(c *generation.Choice, a *asking.Answer, raw string) {
 	if a.JSON && a.Text == raw && len(c.Tokens) > 0 {
 		c.Trace = r.trace(c.Tokens, raw)
 	}
+}
+
+// withExample puts the exchange with the example before a conversation that begins with its user.
+func (g *run) withExample(messages []remote.Message) []remote.Message {
+	i := slices.IndexFunc(messages, func(m remote.Message) bool { return m.Role != "system" && m.Role != "developer" })
+	if g.example == "" || i < 0 || messages[i].Role != "user" {
+		return messages
+	}
+	return slices.Insert(messages, i, remote.Message{Role: "user", Content: asking.ExampleQuestion}, remote.Message{Role: "assistant", Content: g.example})
 }
 
 // asking returns the request for a text.
@@ -175,6 +193,7 @@ func (g *run) asking(turns []asking.Turn, index, number int) *remote.Request {
 			r.Messages = append(r.Messages, one)
 		}
 	}
+	r.Messages = g.withExample(r.Messages)
 	o := &g.Job.Sampling
 	r.Temperature = &o.Temperature
 	given := func(v float32, off float32) *float32 {
