@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -28,14 +29,114 @@ var overheadModel = flag.String("overhead.model", "", "model for BenchmarkOverhe
 // with a schema's masks, with forced text too, with a grammar's masks, with
 // validation of each document, and with llama.cpp's grammar sampler, in percent more
 // than without a constraint, as the median over rounds in which all take turns, with
-// bounds. "stencil bench" measures the same with more schemas. Without llama.cpp, a
-// scripted model is used that takes a millisecond per batch; without the llama3
-// vocabulary next to the repository, a much smaller built-in one is used.
+// bounds. "stencil bench" measures the same with more schemas. It does so with the
+// small built-in vocabulary and with one of 128,000 tokens, generated, since masks cost
+// more the more tokens there are; and with llama3's, if that is next to the repository.
+// Without llama.cpp, a scripted model is used that takes a millisecond per batch.
 //
 //	go test -run '^$' -bench Overhead ./bench
 //	go test -tags llama -run '^$' -bench Overhead ./bench
 func BenchmarkOverhead(b *testing.B) {
-	model := benchModel(b)
+	if path := *overheadModel; path != "" {
+		if !llama.Built {
+			b.Fatal("-overhead.model needs llama.cpp: go test -tags llama …, with the environment of `make env`")
+		}
+		benchOverhead(b, openModel(b, path))
+		return
+	}
+	for _, v := range vocabularies(b) {
+		b.Run("vocab-"+v.name, func(b *testing.B) { benchOverhead(b, benchModel(b, v.path)) })
+	}
+}
+
+// A vocabulary is a GGUF file with one; path is "" for the built-in one.
+type vocabulary struct{ name, path string }
+
+// vocabularies returns those to measure with.
+func vocabularies(t testing.TB) []vocabulary {
+	generated := filepath.Join(t.TempDir(), "generated.gguf")
+	writeVocab(t, generated, 128_000)
+	list := []vocabulary{{"small", ""}, {"128k", generated}}
+	if path := shared.Path(t, "vocab", "llama3.gguf"); exists(path) {
+		list = append(list, vocabulary{"llama3", path})
+	}
+	return list
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// writeVocab writes a byte-level vocabulary of so many tokens, the same each time: the bytes, and merges as large
+// vocabularies have them: words of many lengths, with and without a blank in front, numbers of up to three digits, runs of blanks and
+// what stands between the values of JSON.
+func writeVocab(t testing.TB, path string, tokens int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	known := map[string]bool{}
+	var merges [][2]string
+	join := func(a, b string) string {
+		if both := a + b; !known[both] {
+			known[both] = true
+			merges = append(merges, [2]string{a, b})
+		}
+		return a + b
+	}
+	const blank, line = "Ġ", "Ċ" // as a blank and a line feed are written in such files
+	for _, mark := range []string{`":`, `",`, `{"`, `"}`, `[{`, `},`, `}]`, `":"`, `","`, `"},`, "],", "...", "--", "//"} {
+		at := mark[:1]
+		for i := 1; i < len(mark); i++ {
+			at = join(at, mark[i:i+1])
+		}
+		join(blank, mark[:1])
+	}
+	for _, of := range []string{blank, line} {
+		for run, n := of, 1; n < 32; n++ {
+			run = join(run, of)
+		}
+	}
+	for n := range 1000 {
+		digits := fmt.Sprint(n)
+		for at, i := digits[:1], 1; i < len(digits); i++ {
+			at = join(at, digits[i:i+1])
+		}
+	}
+	// Words are joined from syllables, and a blank goes before most of them.
+	var syllables []string
+	for _, c := range []string{"b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "w", "st", "tr", "ch"} {
+		for _, v := range "aeiou" {
+			at := c[:1]
+			if len(c) > 1 {
+				at = join(at, c[1:])
+			}
+			syllables = append(syllables, join(at, string(v)))
+		}
+	}
+	for len(merges) < tokens-256-1 {
+		word := syllables[rng.IntN(len(syllables))]
+		if rng.IntN(3) > 0 {
+			word = join(blank, word)
+		}
+		for range 1 + rng.IntN(4) {
+			word = join(word, syllables[rng.IntN(len(syllables))])
+		}
+	}
+	g := new(models.Writer)
+	g.String("general.architecture", "llama")
+	if n := g.AddVocab(merges[:tokens-256-1], []string{"<|end|>"}, ""); n != tokens {
+		t.Fatalf("%d tokens", n)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(g.Write(f, nil), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func benchOverhead(b *testing.B, model backend.Model) {
 	for _, c := range overhead.Cases()[:4] {
 		for _, parallel := range []int{1, 4} {
 			for _, temperature := range []float32{1} {
@@ -70,22 +171,19 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 }
 
-// benchModel returns the model to measure with.
-func benchModel(b *testing.B) backend.Model {
+// benchModel returns a model with a vocabulary: a tiny one with random weights or, without llama.cpp, a scripted one.
+func benchModel(b *testing.B, vocabulary string) backend.Model {
 	if !llama.Built {
-		return noise(b)
+		return noise(b, vocabulary)
 	}
-	v := shared.Path(b, "vocab", "llama3.gguf")
-	if _, err := os.Stat(v); err != nil {
-		v = ""
+	path := filepath.Join(b.TempDir(), "tiny.gguf")
+	if err := models.WriteRandom(path, models.RandomOptions{Vocab: vocabulary, Type: models.F16}); err != nil {
+		b.Fatal(err)
 	}
-	path := *overheadModel
-	if path == "" {
-		path = filepath.Join(b.TempDir(), "tiny.gguf")
-		if err := models.WriteRandom(path, models.RandomOptions{Vocab: v, Type: models.F16}); err != nil {
-			b.Fatal(err)
-		}
-	}
+	return openModel(b, path)
+}
+
+func openModel(b *testing.B, path string) backend.Model {
 	m, err := llama.Load(context.Background(), path, llama.LoadOptions{})
 	if err != nil {
 		b.Fatal(err)
@@ -96,9 +194,8 @@ func benchModel(b *testing.B) backend.Model {
 
 // noise returns a scripted model that returns one of a few rows of random logits,
 // chosen by its history, after a millisecond.
-func noise(t testing.TB) backend.Model {
-	path := shared.Path(t, "vocab", "llama3.gguf")
-	if _, err := os.Stat(path); err != nil {
+func noise(t testing.TB, path string) backend.Model {
+	if path == "" {
 		path = filepath.Join(t.TempDir(), "tiny.gguf")
 		if err := models.WriteRandom(path, models.RandomOptions{}); err != nil {
 			t.Fatal(err)
@@ -135,14 +232,28 @@ func TestBenchmarkOfClone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(clone, "go.mod"), []byte("module clone\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^$", "-test.bench=^BenchmarkOverhead$/"+overhead.Cases()[0].Name+"/seqs-1", "-test.benchtime=1x")
-	cmd.Dir = clone
-	out, err := cmd.CombinedOutput()
+	bench := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), program, append([]string{"-test.run=^$", "-test.bench=^BenchmarkOverhead$/vocab/" + overhead.Cases()[0].Name + "/seqs-1", "-test.benchtime=1x"}, args...)...)
+		cmd.Dir = clone
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	out, err := bench()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	for _, want := range []string{"vocab-small/", " 640.0 vocabulary", "vocab-128k/", "128000 vocabulary"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if !llama.Built {
+		if out, err := bench("-overhead.model=m.gguf"); err == nil || !strings.Contains(out, "-overhead.model needs llama.cpp") {
+			t.Errorf("a model without llama.cpp: %v\n%s", err, out)
+		}
+	}
 	for _, want := range []string{"free-µs/token", "mask-%", "forced-%", "gbnf-%", "judged-%", "judged-high-%", "vocabulary"} {
-		if !strings.Contains(string(out), " "+want) {
+		if !strings.Contains(out, " "+want) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
 	}
@@ -151,7 +262,7 @@ func TestBenchmarkOfClone(t *testing.T) {
 // TestOverhead checks that the harness runs all modes and counts their tokens.
 func TestOverhead(t *testing.T) {
 	b := overhead.Bench{
-		Model: noise(t), Cases: overhead.Cases()[:2], Modes: []overhead.Mode{overhead.ModeFree, overhead.ModeMask, overhead.ModeForced, overhead.ModeGBNF, overhead.ModeJudged},
+		Model: noise(t, ""), Cases: overhead.Cases()[:2], Modes: []overhead.Mode{overhead.ModeFree, overhead.ModeMask, overhead.ModeForced, overhead.ModeGBNF, overhead.ModeJudged},
 		Parallel: []int{1, 2}, Temperatures: []float32{1}, Rounds: 2, Documents: 1, MaxTokens: 60, Trace: true,
 	}
 	results, err := b.Run(t.Context())

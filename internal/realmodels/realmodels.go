@@ -213,6 +213,9 @@ func Path(t testing.TB, m Model) string {
 		if m.InCI && os.Getenv("CI") == "true" {
 			t.Fatalf(format, m.Name, path)
 		}
+		if _, ok := t.(*testing.B); ok { // go test says nothing of benchmarks that are skipped
+			fmt.Fprintf(os.Stderr, t.Name()+" is skipped: "+format+"\n", m.Name, path)
+		}
 		t.Skipf(format, m.Name, path)
 	case err != nil:
 		t.Fatalf("the real model %s: %v: run make models", m.Name, err)

@@ -6,6 +6,7 @@ package shared
 import (
 	"archive/tar"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -45,6 +46,9 @@ func File(t testing.TB, elem ...string) string {
 	t.Helper()
 	name := Path(t, elem...)
 	if _, err := os.Stat(name); err != nil {
+		if _, ok := t.(*testing.B); ok { // go test says nothing of benchmarks that are skipped
+			fmt.Fprintf(os.Stderr, "%s is skipped: shared data are not there: %v\n", t.Name(), err)
+		}
 		t.Skipf("shared data are not there: %v", err)
 	}
 	return name
