@@ -2,6 +2,7 @@ package gbnf
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -40,7 +41,7 @@ func RegexContext(ctx context.Context, pattern string, syntax Syntax, opt Option
 	// The pattern must be valid by itself: a)(b would be valid only with the
 	// anchors.
 	alone := regular.NewStore(regular.Limits{})
-	alone.Report(&regular.User{Step: func(n int) { work.Step(1 + n/16) }})
+	alone.Report(userOf(work, new(error)))
 	if _, err := compile(alone, pattern); err != nil {
 		return nil, regexError(pattern, err)
 	}
@@ -98,10 +99,11 @@ func ofLanguage(work *meter.Meter, text string, opt Options, build func(*regular
 	limits := opt.Limits.withDefaults()
 	machine := func(work *meter.Meter) (*regular.Machine, error) {
 		store := regular.NewStore(regular.Limits{PatternBytes: limits.Source, Text: limits.Text})
-		store.Report(&regular.User{Step: func(n int) { work.Step(1 + n/16) }})
+		var failed error
+		store.Report(userOf(work, &failed))
 		defer store.Report(nil)
 		e, err := build(store)
-		if err != nil {
+		if err = errors.Join(err, failed); err != nil {
 			return nil, err
 		}
 		m, err := store.Compile(e)
@@ -117,9 +119,12 @@ func ofLanguage(work *meter.Meter, text string, opt Options, build func(*regular
 	if m.Start() == regular.Dead {
 		return nil, &InvalidError{[]Issue{{Reason: "no text can satisfy it"}}}
 	}
-	user := &regular.User{Step: func(n int) { work.Step(1 + n/16) }}
 	g := &Grammar{text: text, limits: limits}
-	g.report = Report{Hash: hashOf(text), Shortest: len(m.Reporting(user).Shortest(m.Start()))}
+	var failed error
+	g.report = Report{Hash: hashOf(text), Shortest: len(m.Reporting(userOf(work, &failed)).Shortest(m.Start()))}
+	if failed != nil {
+		return nil, failed
+	}
 	g.source = func(*meter.Meter, *vocab.Vocab) (decoder.Source, error) {
 		return newSource(func(out *outcomes) automaton { return &language{make: machine, m: m, out: out} }), nil
 	}
@@ -143,12 +148,18 @@ func (l *language) setMeter(x *meter.Meter) { l.meter = x }
 // reporting returns the machine as one that reports its work to the meter. An operation that is stopped, or exceeds a limit, is
 // undone, so that the machine still serves others.
 func (l *language) reporting(m *regular.Machine) *regular.Machine {
-	return m.Reporting(&regular.User{
-		Step: func(n int) { l.meter.Step(1 + n/16) },
-		Exceeded: func(err *regular.LimitError) {
-			l.failed = regexError("", err)
-			l.meter.Stop(l.failed)
-		},
+	return m.Reporting(regular.NewUser(func(n int) { l.meter.Step(1 + n/16) }, func(err *regular.LimitError) {
+		l.failed = regexError("", err)
+		l.meter.Stop(l.failed)
+	}))
+}
+
+// userOf returns a user of languages that reports its work to a meter. An exceeded limit stops the work, and is kept in failed in
+// case the meter is paused.
+func userOf(work *meter.Meter, failed *error) *regular.User {
+	return regular.NewUser(func(n int) { work.Step(1 + n/16) }, func(err *regular.LimitError) {
+		*failed = regexError("", err)
+		work.Stop(*failed)
 	})
 }
 

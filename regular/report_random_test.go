@@ -34,16 +34,13 @@ func TestReportAnywhere(t *testing.T) {
 		shared := NewStore(limits)
 		for range 40 {
 			left := 1 << r.IntN(12)
-			user := &User{
-				Step: func(n int) {
-					if left -= n; left < 0 {
-						panic(stop)
-					}
-				},
-				Exceeded: func(err *LimitError) { panic(err) },
-			}
+			user := NewUser(func(n int) {
+				if left -= n; left < 0 {
+					panic(stop)
+				}
+			}, func(err *LimitError) { panic(err) })
 			if r.IntN(2) == 0 {
-				user.Step, user.Nodes = nil, 1<<r.IntN(10)
+				user.step, user.Nodes = nil, 1<<r.IntN(10)
 			}
 			// do reports whether an operation was finished; if not, it must have left nothing.
 			do := func(op func() error) (ok bool) {

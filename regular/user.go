@@ -5,16 +5,23 @@ package regular
 //
 // Without a User, the first limit that is exceeded makes the Store unreliable: see [Store.Err] and [Machine.Err].
 type User struct {
-	// Step is called every few microseconds with the work done since, in the units of Limits.Work. It may end the
-	// operation with a panic. It may be nil.
-	Step func(n int)
-	// Exceeded is called with the limit that an operation without an error result exceeded, after it was undone. If it
-	// does not panic, the operation returns as if there were no strings.
-	Exceeded func(err *LimitError)
 	// Nodes is the maximum number of expressions that the user may add to the Store; 0: no limit but the Store's.
 	Nodes int
 
-	added int
+	step     func(n int)
+	exceeded func(err *LimitError)
+	added    int
+}
+
+// NewUser returns a User. step is called every few microseconds with the work done since, in the units of Limits.Work. It may end the
+// operation with a panic, and may be nil. exceeded is called with the limit that an operation without an error result exceeded,
+// after it was undone. If it does not panic, the operation returns as if there were no strings. It must not be nil: the limit
+// would go unnoticed.
+func NewUser(step func(n int), exceeded func(err *LimitError)) *User {
+	if exceeded == nil {
+		panic("regular: a user that isn't told of limits")
+	}
+	return &User{step: step, exceeded: exceeded}
 }
 
 // Report sets the user of the Store's operations from now on; nil: none. The Store's machines have users of their own:
@@ -44,7 +51,7 @@ func (s *Store) begin(user *User) {
 func (s *Store) done() {
 	user := s.asker
 	if err := s.end(); err != nil {
-		user.Exceeded(err)
+		user.exceeded(err)
 	}
 }
 
@@ -79,10 +86,10 @@ func (s *exprs) spend(n int) bool {
 	if s.work += n; s.work > s.limits.Work {
 		s.fail("Work", s.limits.Work)
 	}
-	if more := s.work - s.told; more >= tellEvery && s.asker != nil && s.asker.Step != nil {
+	if more := s.work - s.told; more >= tellEvery && s.asker != nil && s.asker.step != nil {
 		s.told = s.work
 		s.failed = true
-		s.asker.Step(more)
+		s.asker.step(more)
 		s.failed = false
 	}
 	return s.err == nil

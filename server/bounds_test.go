@@ -82,3 +82,26 @@ func TestTextsAreBounded(t *testing.T) {
 		t.Errorf("the place is not known: %s", message)
 	}
 }
+
+// TestLimitsOfLanguages checks that a choice, pattern or grammar that exceeds a limit is a mistake of the request by name, wherever it may
+// be given.
+func TestLimitsOfLanguages(t *testing.T) {
+	_, url := start(t, setup{})
+	large := `"` + strings.Repeat("x", 2_000_000) + `"`
+	for path, bodies := range map[string][]string{
+		"/generate": {`"prompt": "x", "choice": [` + large + `]`, `"prompt": "x", "choice": [` + strings.Repeat(`"a", `, 5) + large + `]`, `"prompt": "x", "grammar": {"builtin": "choice", "choices": [` + large + `]}`, `"prompt": "x", "regex": ` + large},
+		"/v1/chat/completions": {`"messages": [{"role": "user", "content": "x"}], "guided_choice": [` + large + `]`, `"messages": [{"role": "user", "content": "x"}], "structured_outputs": {"choice": [` + large + `]}`,
+			`"messages": [{"role": "user", "content": "x"}], "guided_regex": ` + large},
+		"/validate": {`"text": "x", "choice": [` + large + `]`, `"text": "x", "regex": ` + large},
+	} {
+		for _, body := range bodies {
+			status, _, got := post(t, url+path, `{`+body+`}`)
+			if code, _ := at(got, "error", "code").(string); status != 400 || code == "internal_error" || code == "" {
+				t.Errorf("%s %.80s…: %d %.300s", path, body, status, fmt.Sprint(got))
+			}
+			if size := len(fmt.Sprint(got)); size > 10_000 {
+				t.Errorf("%s %.80s…: an answer of %d bytes", path, body, size)
+			}
+		}
+	}
+}

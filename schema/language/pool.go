@@ -13,7 +13,8 @@ import (
 // is safe for concurrent use.
 type Pool struct {
 	*pool
-	user *regular.User
+	user     *regular.User
+	exceeded func(err *regular.LimitError) // of user
 }
 
 // pool is what all users of a Pool have in common.
@@ -103,11 +104,11 @@ func (l *Pool) Common() bool { return l.common }
 // Reporting returns the pool for a user to which its operations and machines report their work and the limits that they
 // exceed: see [regular.User]. Other users of the pool are not affected.
 func (l *Pool) Reporting(step func(n int), exceeded func(err *regular.LimitError)) *Pool {
-	u := &regular.User{Step: step, Exceeded: exceeded}
+	u := regular.NewUser(step, exceeded)
 	if l.common {
 		u.Nodes = schemaNodes
 	}
-	return &Pool{l.pool, u}
+	return &Pool{l.pool, u, exceeded}
 }
 
 // lock begins an operation.
@@ -123,7 +124,7 @@ func (l *Pool) Pattern(text string) (e regular.Expr, err error) {
 	var limit *regular.LimitError
 	defer func() {
 		if l.common && l.user != nil && errors.As(err, &limit) {
-			l.user.Exceeded(limit)
+			l.exceeded(limit)
 		}
 	}()
 	l.lock()
