@@ -29,6 +29,8 @@ type modelReply struct {
 	CreatedAt   string `json:"created_at"`
 
 	// For Anthropic's clients:
+	MaxInput     int     `json:"max_input_tokens,omitempty"`
+	MaxTokens    int     `json:"max_tokens,omitempty"`
 	Lifecycle    string  `json:"lifecycle"` // "active"
 	Line         *string `json:"line"`
 	DeprecatedAt *string `json:"deprecated_at"`
@@ -47,9 +49,9 @@ type modelReply struct {
 	Status  modelStatus   `json:"status"`
 	Meta    *modelNumbers `json:"meta,omitempty"`
 
-	// Purposes of the model, and the length of its embeddings.
-	Capabilities    []registry.Purpose `json:"capabilities,omitempty"`
-	EmbeddingLength int                `json:"embedding_length,omitempty"`
+	// The purposes of the model or, for Anthropic's clients, what its API can do with it; and the length of its embeddings.
+	Capabilities    any `json:"capabilities,omitempty"`
+	EmbeddingLength int `json:"embedding_length,omitempty"`
 
 	// The forms of the model's tool calls and reasoning; in brackets if its
 	// template doesn't say and the form is a default.
@@ -73,14 +75,14 @@ type modelNumbers struct {
 }
 
 // ListModels handles GET /v1/models.
-func (s *Handlers) ListModels(*http.Request) (wire.Answer, error) {
+func (s *Handlers) ListModels(r *http.Request) (wire.Answer, error) {
 	hosts, err := s.Models.List()
 	if err != nil {
 		return nil, err
 	}
 	reply := modelsReply{Object: "list", FirstID: hosts[0].Name, LastID: hosts[len(hosts)-1].Name}
 	for _, h := range hosts {
-		reply.Data = append(reply.Data, modelOf(h))
+		reply.Data = append(reply.Data, modelOf(h, r))
 	}
 	return wire.JSON{Value: reply}, nil
 }
@@ -95,11 +97,12 @@ func (s *Handlers) GetModel(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.JSON{Value: modelOf(h)}, nil
+	return wire.JSON{Value: modelOf(h, r)}, nil
 }
 
-// modelOf describes a model; only its name is known if it is not in memory.
-func modelOf(h *registry.Entry) modelReply {
+// modelOf describes a model; only its name is known if it is not in memory. Anthropic's clients, which send the version of their API, expect
+// an object where others have a list.
+func modelOf(h *registry.Entry, r *http.Request) modelReply {
 	out := modelReply{
 		ID: h.Name, Object: "model", Created: h.Created.Unix(), OwnedBy: "stencil",
 		Type: "model", DisplayName: h.Name, CreatedAt: h.Created.UTC().Format(time.RFC3339), Lifecycle: "active",
@@ -112,6 +115,9 @@ func modelOf(h *registry.Entry) modelReply {
 		out.Architecture, out.Description = info.Architecture, info.Description
 		out.Quantization, out.Parameters = info.Quantization, info.Parameters
 		out.Capabilities = m.Purposes()
+		if r.Header.Get("Anthropic-Version") != "" {
+			out.Capabilities, out.MaxInput, out.MaxTokens = anthropicCapabilities(m), out.ContextLength, out.ContextLength
+		}
 		out.Meta = &modelNumbers{m.Text.Vocab().Len(), out.ContextLength, info.ContextLength, info.Width, info.Parameters, info.Bytes}
 		if m.Serves(registry.ToEmbed) {
 			out.EmbeddingLength = m.Embeddings.Info().Width
@@ -121,6 +127,27 @@ func modelOf(h *registry.Entry) modelReply {
 		}
 	}
 	return out
+}
+
+// anthropicCapabilities returns what Anthropic's API can do with a model. Its clients read each key.
+func anthropicCapabilities(m *registry.Model) map[string]any {
+	is := func(supported bool, more ...any) map[string]any {
+		out := map[string]any{"supported": supported}
+		for i := 0; i+1 < len(more); i += 2 {
+			out[more[i].(string)] = more[i+1]
+		}
+		return out
+	}
+	writes := m.Serves(registry.ToGenerate)
+	thinks := writes && m.ThoughtsSaid
+	no, yes, thought := is(false), is(writes), is(thinks)
+	return map[string]any{
+		"batch": no, "citations": no, "code_execution": no, "image_input": no, "pdf_input": no, "structured_outputs": yes,
+		"server_tools":       is(false, "code_execution", no, "web_search", no),
+		"context_management": is(writes, "clear_thinking_20251015", yes, "clear_tool_uses_20250919", yes, "compact_20260112", no),
+		"effort":             is(thinks, "low", thought, "medium", thought, "high", thought, "xhigh", thought, "max", thought),
+		"thinking":           is(thinks, "types", map[string]any{"adaptive": yes, "between_tools": yes, "disabled": yes, "enabled": yes}),
+	}
 }
 
 // bracketed returns a name, in brackets unless it is certain.

@@ -125,6 +125,11 @@ def test_anthropic():
     again = c.messages.create(model="tiny", max_tokens=60, messages=ASK)
     assert again.usage.cache_read_input_tokens > 0
     assert c.models.list().data[0].lifecycle == "active"
+    model = c.models.retrieve("tiny")
+    strictly(type(model), model)
+    assert model.capabilities.structured_outputs.supported and not model.capabilities.image_input.supported
+    assert model.capabilities.context_management.supported and not model.capabilities.server_tools.web_search.supported
+    assert model.max_input_tokens == model.max_tokens > 0, model
     parsed = claude(RANDOM).messages.parse(model="tiny", max_tokens=200, messages=ASK, output_format=Plain)
     assert isinstance(parsed.parsed_output, Plain)
 
