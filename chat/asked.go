@@ -62,3 +62,33 @@ func CallsMade(list []Message) (made []ToolCall) {
 	}
 	return made
 }
+
+// Mention reports whether the messages contain all of the names, and there is at least one: as an instruction, in an example of an
+// answer, or in a text, where they may be data. Nothing is shown then either, which costs less than showing too much does.
+// firstName, first_name and "first name" are the same. Results of tools don't count.
+func Mention(list []Message, names []string) bool {
+	var b strings.Builder
+	for i := range list {
+		if list[i].Role == "tool" {
+			continue
+		}
+		b.WriteString(lettersOf(list[i].Text()))
+		b.WriteByte(' ')
+	}
+	text := b.String()
+	for _, name := range names {
+		if letters := lettersOf(name); letters == "" || !strings.Contains(text, letters) {
+			return false
+		}
+	}
+	return len(names) > 0
+}
+
+func lettersOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -24,6 +25,17 @@ func TestAsked(t *testing.T) {
 	} {
 		if got := Asked(list); got != want {
 			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+func TestMention(t *testing.T) {
+	list := []Message{{Role: "system", Content: "Give the first name."}, {Role: "developer", Parts: []Part{{Type: "text", Text: "And die Straße, please"}}}, {Role: "user", Content: "last"}, {Role: "assistant", Content: `{"zip": 1}`}, {Role: "tool", Content: "result"}}
+	for names, want := range map[string]bool{
+		"firstName": true, "first_name STRASSE": false, "straße firstName": true, "name please": true, "nameand": false, "last": true, "zip firstName": true, "result": false, "--": false, "": false,
+	} {
+		if got := Mention(list, strings.Fields(names)); got != want {
+			t.Errorf("%q: %v", names, got)
 		}
 	}
 }

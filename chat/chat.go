@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,8 @@ type Options struct {
 	Now      func() time.Time // the time for strftime_now; default time.Now
 	Limits   jinja.Limits
 	CallForm string // format of tool calls, one of CallForms(); "": the template's
+
+	left func() time.Duration // in place of a clock: how long New may still take
 }
 
 // Template is a chat template. It is immutable and safe for concurrent use.
@@ -52,6 +55,8 @@ type Template struct {
 	callsFail error     // why that form is unknown
 	thoughts  ThoughtForm
 	thinks    bool // it writes reasoning
+
+	left func() time.Duration // while New runs: how long it may still take
 }
 
 // Caps are the capabilities of a template.
@@ -111,8 +116,17 @@ func New(template string, opt Options) (*Template, error) {
 	if t.parsed, err = jinja.Parse(t.source); err != nil {
 		return nil, fmt.Errorf("chat: the model's template: %w", err)
 	}
+	until := time.Now().Add(detecting)
+	if t.left = opt.left; t.left == nil {
+		t.left = func() time.Duration { return time.Until(until) }
+	}
+	defer func() { t.left = nil }()
 	t.probe()
 	t.calls, t.callsFail = t.askCalls()
+	if t.left() <= 0 {
+		t.caps, t.calls, t.callsFail = Caps{true, true, true, true}, CallForm{}, errLate
+		return t, nil
+	}
 	if opt.CallForm != "" {
 		if t.set, err = callFormOf(opt.CallForm); err != nil {
 			return nil, err
@@ -121,6 +135,23 @@ func New(template string, opt Options) (*Template, error) {
 	t.thoughts, t.thinks = t.askThoughts()
 	return t, nil
 }
+
+// Check returns an error if a template can't be parsed, as [New] does.
+func Check(template string) error {
+	if _, err := jinja.Parse(template); err != nil {
+		return fmt.Errorf("chat: the model's template: %w", err)
+	}
+	return nil
+}
+
+// detecting is how long finding out what a template can do, and how it writes calls and reasoning, may take: each rendering is bounded, but
+// there are dozens. The templates of llama.cpp's sources take 5 to 60 ms each.
+const detecting = 2 * time.Second
+
+// detectingSteps is how many steps each of the renderings may take, whose conversations are small.
+const detectingSteps = 1 << 19
+
+var errLate = fmt.Errorf("the template takes so long to render that its form of calls was not found within %v", detecting)
 
 // Fallback reports whether the model had no template, so that [ChatML] is used.
 func (t *Template) Fallback() bool { return t.fallback }
@@ -153,12 +184,19 @@ func (t *Template) render(in Input) (string, error) { return t.renderAs(in, t.ca
 func (t *Template) renderAs(in Input, form CallForm) (string, error) {
 	var first error
 	for _, v := range t.variants(in.Messages) {
+		limits := t.opt.Limits
+		if t.left != nil {
+			if limits.Time = t.left(); limits.Time <= 0 {
+				return "", errLate
+			}
+			limits.Steps = cmp.Or(limits.Steps, detectingSteps)
+		}
 		v.arguments = &form.Arguments
 		vars, err := t.vars(in, v)
 		if err != nil {
 			return "", err
 		}
-		text, err := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now})
+		text, err := t.parsed.Render(vars, jinja.Options{Limits: limits, Now: t.opt.Now})
 		if err != nil && in.kept != nil {
 			in.kept = nil // supply changes tools
 			var err2 error
@@ -167,7 +205,7 @@ func (t *Template) renderAs(in Input, form CallForm) (string, error) {
 			}
 		}
 		if err != nil && t.supply(vars, in) {
-			if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now}); err2 == nil {
+			if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: limits, Now: t.opt.Now}); err2 == nil {
 				text, err = again, nil
 			}
 		}
@@ -175,7 +213,7 @@ func (t *Template) renderAs(in Input, form CallForm) (string, error) {
 			for _, how := range []plainness{plain, plainest} {
 				simplify(tools, how)
 				t.supply(vars, in)
-				if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: t.opt.Limits, Now: t.opt.Now}); err2 == nil {
+				if again, err2 := t.parsed.Render(vars, jinja.Options{Limits: limits, Now: t.opt.Now}); err2 == nil {
 					text, err = again, nil
 					break
 				}

@@ -93,13 +93,16 @@ func (g *Generation) compose(ctx context.Context) error {
 	if err == nil && written && p.Foreign && !p.Written {
 		q.Warnings = append(q.Warnings, "calls as in Python or in tags stay text unless that is the model's own form: the tools have too many arguments in total to look for them")
 	}
+	if err == nil && !p.Beside && (p.Tools != nil || p.Shunned != nil) {
+		g.prose = g.Layout.Prose(m.Text.Vocab(), &p)
+	}
 	if err == nil && p.Shunned != nil {
-		g.Job.Doubt, g.prose = g.Layout.Shun(m.Text.Vocab(), &p), g.Layout.Prose(m.Text.Vocab(), &p)
+		g.Job.Doubt = g.Layout.Shun(m.Text.Vocab(), &p)
 	}
 	if err == nil && p.Tools != nil {
 		g.Layout.MaxCalls, g.Layout.Repeats = q.MaxToolCalls, q.RepeatCalls
-		if !p.Must {
-			g.Layout.Made, g.Layout.Beside = chat.CallsMade(q.Messages), p.Beside
+		if g.Layout.Beside = p.Beside; !p.Must {
+			g.Layout.Made = chat.CallsMade(q.Messages)
 		}
 		if q.ToolLeast != nil && !p.Gated() {
 			q.Warnings = append(q.Warnings, "tool_confidence has no effect: the model begins calls and answers with whom they address")
@@ -109,9 +112,6 @@ func (g *Generation) compose(ctx context.Context) error {
 		}
 		if g.Job.Doubt = g.Layout.Doubt(m.Sequences, m.Text.Vocab(), &p, float64(q.LeastCall())); g.Job.Doubt != nil && q.LeastCall() > 0 {
 			g.Job.Doubt.Ask = g.relevance()
-		}
-		if !p.Beside {
-			g.prose = g.Layout.Prose(m.Text.Vocab(), &p)
 		}
 		if g.Signals == nil { // signals come after the calls
 			g.Job.Watch, g.Job.Recast = g.Layout.Watch, g.Layout.Recast(m.Text.Vocab())

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/server/generation/arguments"
@@ -29,7 +28,7 @@ func promptOf(ctx context.Context, m *registry.Model, q *request.Request, r *Con
 	instruction := ""
 	switch {
 	case r == nil || q.PromptSchema == "never":
-	case q.PromptSchema == "auto" && !r.free && (r.named == nil || mention(q.Messages, r.named)):
+	case q.PromptSchema == "auto" && !r.free && (r.named == nil || chat.Mention(q.Messages, r.named)):
 	default:
 		instruction = r.Instruction
 	}
@@ -227,34 +226,4 @@ func outerNames(schema json.RawMessage) []string {
 	}
 	visit(whole)
 	return out
-}
-
-// mention reports whether the messages contain all of the names, and there is at least one: as an instruction, in an example of an
-// answer, or in a text, where they may be data. Nothing is shown then either, which costs less than showing too much does.
-// firstName, first_name and "first name" are the same. Results of tools don't count.
-func mention(list []chat.Message, names []string) bool {
-	var b strings.Builder
-	for i := range list {
-		if list[i].Role == "tool" {
-			continue
-		}
-		b.WriteString(lettersOf(list[i].Text()))
-		b.WriteByte(' ')
-	}
-	text := b.String()
-	for _, name := range names {
-		if letters := lettersOf(name); letters == "" || !strings.Contains(text, letters) {
-			return false
-		}
-	}
-	return len(names) > 0
-}
-
-func lettersOf(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, text)
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stencil-json/stencil/chat"
 )
 
 func TestOuterNames(t *testing.T) {
@@ -28,16 +26,5 @@ func TestOuterNames(t *testing.T) {
 	loop := `{"anyOf": [` + strings.Repeat(`{"$ref": "#"},`, 1000) + `true]}`
 	if got := outerNames(json.RawMessage(loop)); got != nil {
 		t.Error(got)
-	}
-}
-
-func TestMention(t *testing.T) {
-	list := []chat.Message{{Role: "system", Content: "Give the first name."}, {Role: "developer", Parts: []chat.Part{{Type: "text", Text: "And die Straße, please"}}}, {Role: "user", Content: "last"}, {Role: "assistant", Content: `{"zip": 1}`}, {Role: "tool", Content: "result"}}
-	for names, want := range map[string]bool{
-		"firstName": true, "first_name STRASSE": false, "straße firstName": true, "name please": true, "nameand": false, "last": true, "zip firstName": true, "result": false, "--": false, "": false,
-	} {
-		if got := mention(list, strings.Fields(names)); got != want {
-			t.Errorf("%q: %v", names, got)
-		}
 	}
 }

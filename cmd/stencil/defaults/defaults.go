@@ -146,7 +146,7 @@ func (f *Flags) setTemplate(c *server.Config) error {
 	if source == "" {
 		return nil
 	}
-	if _, err := chat.New(source, chat.Options{}); err != nil {
+	if err := chat.Check(source); err != nil {
 		return fmt.Errorf("the chat template can't be read: %w", err)
 	}
 	c.ChatTemplate = source
