@@ -11,6 +11,7 @@ import (
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/gbnf"
 	"github.com/stencil-json/stencil/schema"
+	"github.com/stencil-json/stencil/server/generation/arguments"
 	"github.com/stencil-json/stencil/server/generation/layout"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/registry"
@@ -99,8 +100,8 @@ func formatRule(ctx context.Context, m *registry.Model, c request.Constraint) (*
 	}
 	part := compiled.Document()
 	var named []string
-	if c.Kind == "schema" {
-		named = append([]string{}, outerNames(compiled.Source)...)
+	if names := outerNames(compiled.Source); c.Kind == "schema" && (len(names) == 0 || arguments.Described(compiled.Source)) {
+		named = append([]string{}, names...)
 	}
 	return &Constraint{
 		kind: c.Kind, constraint: compiled.Constraint, part: &part, report: compiled.Report, named: named,

@@ -22,8 +22,9 @@ const autoSchema = 16 << 10
 // it. A plain prompt is text to continue, verbatim; a conversation goes through the model's chat template.
 //
 // With prompt_schema always, the schema is written into the system text of a conversation, or before a plain prompt.
-// With auto, it is written only into conversations whose messages don't name its properties: otherwise the model
-// already knows what to write. Nothing is added for JSON without a schema, grammars and regular expressions.
+// With auto, it is written only if it describes something in words or names nothing, and only into conversations whose messages don't name its
+// properties: masks lead the model to the names, and small models are as often right without them in the prompt. Nothing is added for
+// JSON without a schema, grammars and regular expressions.
 func promptOf(ctx context.Context, m *registry.Model, q *request.Request, r *Constraint) (tokens []int32, marks []int, err error) {
 	instruction := ""
 	switch {

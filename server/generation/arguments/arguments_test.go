@@ -32,3 +32,15 @@ func TestRead(t *testing.T) {
 		t.Errorf("the root has become %v", p.root)
 	}
 }
+
+func TestDescribed(t *testing.T) {
+	for schema, want := range map[string]bool{
+		`{"properties": {"a": {"description": "who"}}}`: true, `{"anyOf": [true, {"items": {"description": "x"}}]}`: true, `{"description": "A person."}`: true,
+		`{"properties": {"description": {"type": "string"}}}`: false, `{"enum": [{"description": "x"}], "default": {"description": "y"}}`: false, `{"description": " "}`: false,
+		`{"properties": {"a": {}}}`: false, `true`: false, `{`: false, `{"$defs": {"x": {"description": "y"}}}`: true,
+	} {
+		if got := Described([]byte(schema)); got != want {
+			t.Errorf("%s: %v", schema, got)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/stencil-json/stencil/server/wire"
 )
@@ -42,4 +44,34 @@ func Within(src json.RawMessage, keywords string) (json.RawMessage, error) {
 		draft = fmt.Sprintf(`"$schema":%s,`, o.Members["$schema"])
 	}
 	return json.RawMessage(fmt.Sprintf(`{%s%s,"allOf":[%s]}`, draft, keywords, inside)), nil
+}
+
+// Described reports whether a schema describes something in words: what a model can't know from names that masks lead it to.
+func Described(src json.RawMessage) bool {
+	var whole any
+	if json.Unmarshal(src, &whole) != nil {
+		return false
+	}
+	var visit func(node any) bool
+	visit = func(node any) bool {
+		switch node := node.(type) {
+		case []any:
+			return slices.ContainsFunc(node, visit)
+		case map[string]any:
+			if text, _ := node["description"].(string); strings.TrimSpace(text) != "" {
+				return true
+			}
+			for key, value := range node {
+				switch key {
+				case "enum", "const", "default", "examples", "example": // values, not schemas
+				default:
+					if visit(value) {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	return visit(whole)
 }
