@@ -17,6 +17,7 @@ import (
 
 // A place is the tokens last generated at one of the Parallel places.
 type place struct {
+	client string
 	tokens []int32
 	users  int // sequences that generate there
 	used   uint64
@@ -33,10 +34,10 @@ type seats struct {
 	key   string // the context's StateKey; "": not read yet
 }
 
-// Places describes one place: whether sequences generate there and how many tokens were last
-// left there.
+// Places describes one place: whether sequences generate there, and whose tokens were last left there, and how many.
 type Places struct {
 	Busy   bool
+	Client string
 	Tokens int
 }
 
@@ -46,7 +47,7 @@ func (e *Engine) Places() []Places {
 	defer e.mu.Unlock()
 	out := make([]Places, len(e.places))
 	for i, p := range e.places {
-		out[i] = Places{p.users > 0, len(p.tokens)}
+		out[i] = Places{p.users > 0, p.client, len(p.tokens)}
 	}
 	return out
 }
@@ -87,7 +88,8 @@ func (a *seats) sit(s *sequence) {
 	}
 	s.sits, s.result.Place = true, at
 	a.clock++
-	l.places[at].users, l.places[at].used = l.places[at].users+1, a.clock
+	p := &l.places[at]
+	p.users, p.used, p.client = p.users+1, a.clock, s.job.req.Client
 }
 
 // rise frees the place of a sequence that has ended and records its tokens there.
@@ -137,7 +139,7 @@ func (e *Engine) visit(ctx context.Context, do func(*loop) (bool, error)) error 
 	}
 }
 
-// receive calls the waiting visits and keeps those that are not done.
+// receive calls the waiting visits until one is done, which may take as long as a step, and keeps the others.
 func (a *seats) receive() {
 	l := a.loop
 	l.visits.mu.Lock()
@@ -145,21 +147,21 @@ func (a *seats) receive() {
 	l.visits.list = nil
 	l.visits.mu.Unlock()
 	var later []*visit
-	for _, v := range list {
+	for i, v := range list {
 		if v.ctx.Err() != nil {
 			continue
 		}
 		if done, err := v.do(l); done {
 			v.done <- err
-		} else {
-			later = append(later, v)
+			later = append(later, list[i+1:]...)
+			l.signal()
+			break
 		}
+		later = append(later, v)
 	}
-	if len(later) > 0 {
-		l.visits.mu.Lock()
-		l.visits.list = append(later, l.visits.list...)
-		l.visits.mu.Unlock()
-	}
+	l.visits.mu.Lock()
+	l.visits.list = append(later, l.visits.list...)
+	l.visits.mu.Unlock()
 }
 
 // tokensAt returns the tokens last at a place; ok is false while a sequence generates there.
@@ -239,10 +241,10 @@ func (e *Engine) Save(ctx context.Context, n int) (promptcache.State, error) {
 	return out, nil
 }
 
-// Restore puts a saved state at a place, where prompts with that prefix can reuse it. It waits
+// Restore puts a client's saved state at a place, where prompts with that prefix can reuse it. It waits
 // until no sequence generates there. The error matches backend.ErrState if the state was saved
 // with another model.
-func (e *Engine) Restore(ctx context.Context, n int, in promptcache.State) error {
+func (e *Engine) Restore(ctx context.Context, n int, client string, in promptcache.State) error {
 	if err := e.hasPlace(n); err != nil {
 		return err
 	}
@@ -280,7 +282,7 @@ func (e *Engine) Restore(ctx context.Context, n int, in promptcache.State) error
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.places[n].tokens = append(l.places[n].tokens[:0], in.Tokens...)
+		l.places[n].client, l.places[n].tokens = client, append(l.places[n].tokens[:0], in.Tokens...)
 		return true, nil
 	})
 }

@@ -59,7 +59,7 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("%d tokens of nothing, %v", len(empty.Tokens), err)
 			}
 			other := newEngine(t, scripted.Random(1), opt, Config{Parallel: 2, CheckpointBytes: 1 << 20})
-			if err := other.Restore(ctx, 0, reread(t, saved)); err != nil || other.Places()[0].Tokens != len(saved.Tokens) {
+			if err := other.Restore(ctx, 0, "", reread(t, saved)); err != nil || other.Places()[0].Tokens != len(saved.Tokens) {
 				t.Fatal(err)
 			}
 			longer := joined(saved.Tokens, words(2, 30))
@@ -89,17 +89,17 @@ func TestPlacesRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	other := newEngine(t, scripted.Random(1), scripted.Options{StateKey: "another model"}, Config{})
-	if err := other.Restore(ctx, 0, reread(t, saved)); !errors.Is(err, backend.ErrState) {
+	if err := other.Restore(ctx, 0, "", reread(t, saved)); !errors.Is(err, backend.ErrState) {
 		t.Errorf("%v", err)
 	}
 	damaged := saved
 	damaged.Bytes = damaged.Bytes[:len(damaged.Bytes)-4]
-	if err := e.Restore(ctx, 1, damaged); !errors.Is(err, backend.ErrState) || e.Places()[1].Tokens != 0 {
+	if err := e.Restore(ctx, 1, "", damaged); !errors.Is(err, backend.ErrState) || e.Places()[1].Tokens != 0 {
 		t.Errorf("%v", err)
 	}
 	small := newEngine(t, scripted.Random(1), scripted.Options{ContextLength: 64}, Config{})
 	var long *ContextError
-	if err := small.Restore(ctx, 0, saved); !errors.As(err, &long) {
+	if err := small.Restore(ctx, 0, "", saved); !errors.As(err, &long) {
 		t.Errorf("%v", err)
 	}
 

@@ -3,7 +3,10 @@
 package server
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -13,10 +16,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/engine/promptcache"
 	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/server/access"
 )
 
 // fullVariable makes TestFullDisk run in this process, whose writes to files can be made to fail.
@@ -149,5 +154,115 @@ func TestFullDisk(t *testing.T) {
 		if status, got := fetch(t, url+"/v1/responses/"+id); status != 200 || got["id"] != id {
 			t.Errorf("after a restart: %s: %d %v", id, status, got)
 		}
+	}
+}
+
+// TestSlotsOfOthers checks that with several API keys each has files and slots of its own, that nothing but a saved slot is replaced, and
+// that the folder and the memory for it are bounded.
+func TestSlotsOfOthers(t *testing.T) {
+	folder := t.TempDir()
+	cfg := Config{SlotFolder: folder, SlotBytes: 20_000, Access: access.Config{Keys: []string{"one", "two"}}}
+	srv, url := start(t, setup{reply: " hello there", cfg: cfg})
+	as := func(key, path, body string, want int, code string) map[string]any {
+		t.Helper()
+		r, err := http.NewRequest("POST", url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+key)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var got map[string]any
+		if err := json.NewDecoder(resp.Body).Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		if reason, _ := at(got, "error", "reason").(string); resp.StatusCode != want || reason != code {
+			t.Errorf("%s, %s %s: %d %v, want %d %s", key, path, body, resp.StatusCode, got, want, code)
+		}
+		return got
+	}
+	text := `{"prompt": "` + strings.Repeat("what is it? ", 20) + `", "n_predict": 4, "id_slot": 1}`
+	as("one", "/completion", text, 200, "")
+	for _, action := range []string{"save", "erase"} {
+		as("two", "/slots/1?action="+action, `{"filename": "x"}`, 403, "slot_of_another_key")
+	}
+	as("one", "/slots/1?action=save", `{"filename": "x"}`, 200, "")
+	as("two", "/slots/1?action=restore", `{"filename": "x"}`, 400, "invalid_value") // it has none of that name
+	as("one", "/slots/2?action=restore", `{"filename": "x"}`, 200, "")
+	as("two", "/slots/2?action=erase", ``, 403, "slot_of_another_key")
+	as("two", "/completion", strings.Replace(text, `"id_slot": 1`, `"id_slot": 1, "n_keep": 0`, 1), 200, "")
+	as("two", "/slots/1?action=save", `{"filename": "x"}`, 200, "")
+	as("one", "/slots/1?action=erase", ``, 403, "slot_of_another_key")
+	var own string
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 2 {
+		t.Fatal(entries, err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() || strings.Contains(e.Name(), "one") || strings.Contains(e.Name(), "two") {
+			t.Errorf("%s", e.Name())
+		}
+		own = filepath.Join(folder, e.Name())
+	}
+	// What is not a saved slot is not replaced, nor waited for.
+	if err := errors.Join(os.WriteFile(filepath.Join(own, "foreign"), []byte("mine"), 0o600), syscall.Mkfifo(filepath.Join(own, "pipe"), 0o600), os.Mkdir(filepath.Join(own, "folder"), 0o700), os.WriteFile(filepath.Join(own, "empty"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"foreign", "pipe", "folder", "empty"} {
+		refused := 0 // for the key whose folder it is in
+		for key, slot := range map[string]int{"one": 2, "two": 1} {
+			for _, action := range []string{"save", "restore"} {
+				status := 0
+				r, _ := http.NewRequest("POST", fmt.Sprintf("%s/slots/%d?action=%s", url, slot, action), strings.NewReader(`{"filename": "`+name+`"}`))
+				r.Header.Set("Authorization", "Bearer "+key)
+				resp, err := http.DefaultClient.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp.Body.Close()
+				if status = resp.StatusCode; status == 400 {
+					refused++
+				} else if status != 200 {
+					t.Errorf("%s %s of %s: %d", action, name, key, status)
+				}
+			}
+		}
+		if refused != 2 {
+			t.Errorf("%s: %d refused", name, refused)
+		}
+	}
+	if held, err := os.ReadFile(filepath.Join(own, "foreign")); err != nil || string(held) != "mine" {
+		t.Errorf("%q %v", held, err)
+	}
+	// The folder is full at some time, and what is left of a killed server is removed.
+	stale := filepath.Join(own, ".writing-0123456789abcdef")
+	if err := errors.Join(os.WriteFile(stale, []byte("x"), 0o600), os.Chtimes(stale, time.Time{}, time.Now().Add(-2*time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	full := 0
+	for i := range 60 {
+		r, _ := http.NewRequest("POST", url+"/slots/1?action=save", strings.NewReader(fmt.Sprintf(`{"filename": "n%d"}`, i)))
+		r.Header.Set("Authorization", "Bearer two")
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode == http.StatusInsufficientStorage {
+			full++
+		}
+	}
+	as("two", "/slots/1?action=save", `{"filename": "another"}`, http.StatusInsufficientStorage, "slot_folder_full")
+	as("two", "/slots/1?action=save", `{"filename": "n0"}`, 200, "") // it replaces itself
+	if _, err := os.Stat(stale); full == 0 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%d refused, %v", full, err)
+	}
+	srv.memory.mu.Lock()
+	defer srv.memory.mu.Unlock()
+	if srv.memory.held != 0 {
+		t.Errorf("%d bytes are held", srv.memory.held)
 	}
 }

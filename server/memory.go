@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -108,6 +110,19 @@ func (m *memory) incomplete(n int64) (largest *charged) {
 		}
 	}
 	return largest
+}
+
+// hold reserves memory for something other than a body until release is called.
+func (m *memory) hold(client string, bytes int64) (release func(), err error) {
+	c := &charged{memory: m, client: client, interrupt: func() {}}
+	if err := m.take(c, bytes); err != nil {
+		if errors.As(err, new(errManyValues)) {
+			err = problem.New(problem.Problem{Status: http.StatusRequestEntityTooLarge, Kind: problem.Invalid, Code: "state_too_large",
+				Message: fmt.Sprintf("the state of the slot takes %d bytes, more than one client may have; the server's flag --memory-limit sets the limit", bytes)})
+		}
+		return nil, err
+	}
+	return c.release, c.complete()
 }
 
 // free gives back what a body holds.

@@ -26,7 +26,7 @@ func (s *Server) routes() http.Handler {
 	decisions := &decisions.Handlers{Models: s.models, Timeout: s.cfg.RequestTimeout}
 	own, openai, claude := &native.Handlers{Service: s.text}, s.openai, &anthropic.Handlers{Service: s.text}
 	llama := &ollama.Handlers{Service: s.text, Vectors: vectors}
-	lcpp := &llamacpp.Handlers{Service: s.text, SlotFolder: s.cfg.SlotFolder}
+	lcpp := llamacpp.New(llamacpp.Handlers{Service: s.text, SlotFolder: s.cfg.SlotFolder, SlotBytes: s.cfg.SlotBytes, SlotOwners: len(s.cfg.Access.Keys) > 1, Hold: s.memory.hold})
 	outcomes := &feedback.Handlers{Models: s.models, Outcomes: &s.assess.Outcomes}
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false

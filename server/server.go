@@ -38,6 +38,7 @@ type Config struct {
 	Verbose        bool             // chat answers include their prompts
 	NoSlots        bool             // GET /slots is refused
 	SlotFolder     string           // for the files of POST /slots/N; "": saving is refused
+	SlotBytes      int64            // of all of them; default 8 GiB
 	LlamaMetrics   bool             // GET /metrics adds metrics under llama-server's names
 	DefaultTokens  int              // max_tokens of requests without it; default 1024
 	StrictModels   bool             // refuse unknown model names; otherwise a sole model answers to every name
@@ -64,6 +65,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.BodyLimit = cmp.Or(c.BodyLimit, 32<<20)
+	c.SlotBytes = cmp.Or(c.SlotBytes, 8<<30)
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 10*time.Minute)
 	c.MemoryLimit = cmp.Or(c.MemoryLimit, 2<<30)
 	if c.SchemaLimits.Memory <= 0 {

@@ -107,6 +107,7 @@ counterpart; the error for any other says what there is instead.`,
 	f.registerOperations(flags)
 	flags.BoolVar(&f.server.LlamaMetrics, "llamacpp-metrics", false, "give GET /metrics llama-server's names too")
 	flags.BoolVar(&f.server.NoSlots, "no-slots", false, "refuse GET /slots")
+	flags.Int64Var(&f.server.SlotBytes, "slot-save-bytes", 8<<30, "maximum size of all files in --slot-save-path in bytes; more is refused")
 	flags.StringVar(&f.server.SlotFolder, "slot-save-path", "", "folder in which POST /slots/N saves slots; files hold prompt text (default: none are saved)")
 	f.registerResponses(flags)
 	group(flags, "HTTP")

@@ -29,10 +29,10 @@ func (s *State) Fits(key string) bool {
 	return s.sum == sha256.Sum256([]byte(key))
 }
 
-// stateMagic begins the files of states. The rest is, little-endian: SHA-256 of the key, the
+// StateMagic begins the files of states. The rest is, little-endian: SHA-256 of the key, the
 // CRC-32C of what follows, the numbers of tokens (4 bytes), of parts (4) and of the state's
 // bytes (8), and these.
-const stateMagic = "stslot01"
+const StateMagic = "stslot01"
 
 const stateHeader = 60
 
@@ -52,7 +52,7 @@ func (s *State) WriteTo(w io.Writer) (int64, error) {
 		lists = binary.LittleEndian.AppendUint32(lists, uint32(n))
 	}
 	lists = append(lists, s.Kinds...)
-	head := append([]byte(stateMagic), sum[:]...)
+	head := append([]byte(StateMagic), sum[:]...)
 	head = binary.LittleEndian.AppendUint32(head, crc32.Update(crc32.Checksum(lists, castagnoli), castagnoli, s.Bytes))
 	written := int64(0)
 	for _, part := range [][]byte{head, lists, s.Bytes} {
@@ -66,14 +66,14 @@ func (s *State) WriteTo(w io.Writer) (int64, error) {
 
 // ReadState reads a file. It returns an error if the file is incomplete or was changed.
 func ReadState(file []byte) (*State, error) {
-	const sums = len(stateMagic) + sha256.Size
-	if len(file) < stateHeader || !bytes.HasPrefix(file, []byte(stateMagic)) {
+	const sums = len(StateMagic) + sha256.Size
+	if len(file) < stateHeader || !bytes.HasPrefix(file, []byte(StateMagic)) {
 		return nil, errors.New("promptcache: it is no file of a saved prompt")
 	}
 	if crc32.Checksum(file[sums+4:], castagnoli) != binary.LittleEndian.Uint32(file[sums:]) {
 		return nil, errors.New("promptcache: the checksum of a saved prompt is wrong")
 	}
-	s := &State{sum: [sha256.Size]byte(file[len(stateMagic):])}
+	s := &State{sum: [sha256.Size]byte(file[len(StateMagic):])}
 	counts, rest := file[sums+4:stateHeader], file[stateHeader:]
 	tokens, ends, size := uint64(binary.LittleEndian.Uint32(counts)), uint64(binary.LittleEndian.Uint32(counts[4:])), binary.LittleEndian.Uint64(counts[8:])
 	if lists := 4*tokens + 5*ends; uint64(len(rest)) < lists || uint64(len(rest))-lists != size {

@@ -15,6 +15,18 @@ import (
 type Handlers struct {
 	*generation.Service
 	SlotFolder string // folder of saved slots; "": saving is refused
+	SlotBytes  int64  // of all files in it
+	SlotOwners bool   // each API key has slots and files of its own
+	// Hold reserves memory for a client until the function that it returns is called.
+	Hold func(client string, bytes int64) (release func(), err error)
+
+	slotTurn chan struct{} // of capacity 1: who acts on a slot
+}
+
+// New returns handlers that save slots as far as the fields of h say.
+func New(h Handlers) *Handlers {
+	h.slotTurn = make(chan struct{}, 1)
+	return &h
 }
 
 // Build returns the server's build name, where llama-server reports its build number.

@@ -4,18 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"math/rand/v2"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/stencil-json/stencil/backend"
 	"github.com/stencil-json/stencil/engine"
-	"github.com/stencil-json/stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/registry"
 	"github.com/stencil-json/stencil/server/wire"
 )
@@ -107,7 +103,23 @@ func (s *Handlers) SlotAction(r *http.Request) (wire.Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
 	defer cancel()
-	answer, err := s.act(ctx, r.URL.Query().Get("action"), m, id, file)
+	// One at a time: each holds the state of a whole text, and stops the loop while it is copied.
+	select {
+	case s.slotTurn <- struct{}{}:
+		defer func() { <-s.slotTurn }()
+	case <-ctx.Done():
+		if r.Context().Err() == nil {
+			return nil, errNoSlot
+		}
+		return nil, context.Cause(r.Context())
+	}
+	action := r.URL.Query().Get("action")
+	client := wire.ClientOf(r)
+	if places := m.Engine.Places(); s.SlotOwners && id < len(places) && action != "restore" && places[id].Tokens > 0 && places[id].Client != client {
+		return nil, problem.New(problem.Problem{Status: http.StatusForbidden, Kind: problem.Forbidden, Param: "id_slot", Code: "slot_of_another_key",
+			Message: fmt.Sprintf("the slot %d holds a text of another API key", id)})
+	}
+	answer, err := s.act(ctx, action, m, id, client, file)
 	var place *engine.PlaceError
 	switch {
 	case errors.As(err, &place):
@@ -120,7 +132,7 @@ func (s *Handlers) SlotAction(r *http.Request) (wire.Answer, error) {
 	return answer, err
 }
 
-func (s *Handlers) act(ctx context.Context, action string, m *registry.Model, id int, file string) (wire.Answer, error) {
+func (s *Handlers) act(ctx context.Context, action string, m *registry.Model, id int, client, file string) (wire.Answer, error) {
 	start := time.Now()
 	since := func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 	if action == "erase" {
@@ -133,21 +145,22 @@ func (s *Handlers) act(ctx context.Context, action string, m *registry.Model, id
 	if file == "" {
 		return nil, wire.Invalid("filename", "filename is missing")
 	}
-	root, err := os.OpenRoot(s.SlotFolder)
+	folder, err := s.slotFolder(client)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer folder.Close()
 	if action == "save" {
 		state, err := m.Engine.Save(ctx, id)
 		if err == nil {
-			err = writeSlot(root, file, &state)
+			err = s.writeSlot(folder, client, file, &state)
 		}
 		return wire.JSON{Value: savedReply{id, file, len(state.Tokens), state.Size(), slotTimes{Save: since()}}}, err
 	}
-	state, err := readSlot(root, file)
+	state, release, err := s.readSlot(folder, client, file)
 	if err == nil {
-		err = m.Engine.Restore(ctx, id, *state)
+		defer release()
+		err = m.Engine.Restore(ctx, id, client, *state)
 	}
 	if err != nil {
 		return nil, err
@@ -175,48 +188,4 @@ func slotFile(r *http.Request) (file, model string, err error) {
 		return "", "", wire.Invalid("filename", "filename must be the name of a file, of at most %d bytes, without a folder and without a dot at its beginning", longest)
 	}
 	return file, model, nil
-}
-
-// writeSlot writes a file atomically.
-func writeSlot(root *os.Root, name string, state *promptcache.State) error {
-	temporary := fmt.Sprintf(".writing-%016x", rand.Uint64())
-	f, err := root.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = state.WriteTo(f)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = root.Rename(temporary, name)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(temporary))
-	}
-	return nil
-}
-
-func readSlot(root *os.Root, name string) (*promptcache.State, error) {
-	info, err := root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, wire.Invalid("filename", "there is no saved slot %.80q", name)
-	}
-	if err == nil && !info.Mode().IsRegular() { // not opened: a named pipe would block
-		return nil, wire.Invalid("filename", "%.80q is not a file", name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	file, err := io.ReadAll(f)
-	if err != nil {
-		return nil, err
-	}
-	state, err := promptcache.ReadState(file)
-	if err != nil {
-		return nil, wire.Invalid("filename", "the slot can't be restored: %v", err)
-	}
-	return state, nil
 }
