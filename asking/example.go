@@ -314,7 +314,7 @@ func text(get func(string) *jsondoc.Value, name string, i int) (string, bool) {
 		return quoted(usual), true
 	}
 	store := regular.NewStore(regular.Limits{Work: 1 << 20})
-	store.Report(&regular.User{Exceeded: func(*regular.LimitError) {}})
+	store.Report(regular.NewUser(nil, func(*regular.LimitError) {}))
 	language := store.Length(least, most)
 	if pattern != nil {
 		e, err := store.Pattern(pattern.Text)
