@@ -100,6 +100,10 @@ lint: need ## gofmt, go vet with and without llama.cpp, staticcheck
 clients: ## run the tests of other people's clients with the newest version of each
 	@scripts/newestclients js agents
 
+.PHONY: loops
+loops: ## run agents of ten Python frameworks against the server at URL with MODEL (2.6 GB of packages)
+	@python3 bench/loops/loops.py "$(URL)" "$(MODEL)"
+
 .PHONY: clients-python
 clients-python: ## run frameworks for Python against the server (2.6 GB, minutes); NEWEST=1: the newest versions
 	@$(if $(NEWEST),scripts/newestclients python,STENCIL_PYTHON_LIBRARIES=1 $(GO) test -count=1 -v -timeout 90m -run 'TestPythonLibraries$$' ./server/clients)
