@@ -133,7 +133,7 @@ func TestSignalsOfEither(t *testing.T) {
 			if test.name == "harmony" {
 				document = "<|channel|>final<|message|>" + person
 			}
-			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "reasoning_effort": "none", "signals": true` + format
+			body := `{"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_tokens": 300, "reasoning_effort": "none", "prompt_schema": "always", "signals": true` + format
 			for reply, want := range map[string]string{document + "\n" + noteText: person, call + "\n" + note: ""} {
 				url := serve(t, v, sayAnyhow(v, reply, 2))
 				_, _, got := post(t, url+"/v1/chat/completions", body+"}")

@@ -252,7 +252,7 @@ func TestFeedback(t *testing.T) {
 				t.Errorf("no %q in %q", w, last)
 			}
 		}
-		if at(list[len(list)-1], "role") != "user" || at(list[len(list)-2], "role") != "assistant" || len(list) != 4 {
+		if at(list[len(list)-1], "role") != "user" || at(list[len(list)-2], "role") != "assistant" || len(list) != 6 {
 			t.Errorf("%v", list)
 		}
 	}
