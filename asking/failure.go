@@ -114,6 +114,9 @@ func (r *FailureReason) LogValue() slog.Value {
 		slog.String("technical_details", r.TechnicalDetails), slog.Time("occurred_at", r.OccurredAt), slog.Bool("recoverable", r.Recoverable))
 }
 
+// TimeExceeded is the description of a failure by the time limit of a request.
+const TimeExceeded = "the time limit of the request was exceeded"
+
 // now is the clock, replaced in tests.
 var now = time.Now
 
@@ -159,7 +162,7 @@ func (f *Failure) reason() *FailureReason {
 	case errors.Is(f.Cause, context.Canceled):
 		r.Category, r.Description, r.Recoverable = Cancelled, "the request was cancelled", true
 	case errors.Is(f.Cause, context.DeadlineExceeded):
-		r.Category, r.Description, r.Recoverable = TookTooLong, "the time limit of the request was exceeded", true
+		r.Category, r.Description, r.Recoverable = TookTooLong, TimeExceeded, true
 	default:
 		r.Category, r.Description = Protocol, "the model could not be asked"
 	}

@@ -72,8 +72,8 @@ func (v *Validator) Validate(ctx context.Context, document []byte) error {
 }
 
 // Together returns a context for the checks of several forms of one document: all of them together may take no more than
-// four times the work that one may.
-func Together(ctx context.Context) context.Context { return validator.Together(ctx, 4) }
+// twice the work that one may.
+func Together(ctx context.Context) context.Context { return validator.Together(ctx, 2) }
 
 // Issues returns the issues of a document, none if it fits. The error is the reason why there is
 // no verdict.

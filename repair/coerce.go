@@ -66,7 +66,7 @@ func coerceOne(document []byte, issues []schema.Issue, check Check) ([]byte, Edi
 			if err != nil {
 				return nil, Edit{}, nil, false
 			}
-			if len(found) >= len(issues) || within(found, issue.Pointer) {
+			if !fewer(found, issues) || within(found, issue.Pointer) {
 				continue
 			}
 			good = append(good, c)
@@ -77,6 +77,26 @@ func coerceOne(document []byte, issues []schema.Issue, check Check) ([]byte, Edi
 		}
 	}
 	return nil, Edit{}, nil, false
+}
+
+// listed is the number of issues that package validator lists at most.
+const listed = 32
+
+// fewer reports whether fewer issues are left. Of a list that is full, further ones may have moved up.
+func fewer(left, before []schema.Issue) bool {
+	if len(left) != len(before) || len(before) < listed {
+		return len(left) < len(before)
+	}
+	known := map[string]bool{}
+	for _, i := range before {
+		known[i.Pointer] = true
+	}
+	for _, i := range left[:len(left)-1] {
+		if !known[i.Pointer] { // one within the list is new, so that it comes from the conversion
+			return false
+		}
+	}
+	return !known[left[len(left)-1].Pointer]
 }
 
 // within reports whether an issue is about a value or a part of it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stencil-json/stencil/constraint"
 	"github.com/stencil-json/stencil/schema"
 )
 
@@ -71,5 +72,34 @@ func TestConversionsEnd(t *testing.T) {
 	}
 	if out := Read("[1]", Options{Repair: true, Check: wrong(1)}); out.Unfinished != nil {
 		t.Error(out.Unfinished)
+	}
+}
+
+// Conversions in /repair and in answers without masks share work: a document whose values can be converted in two ways each is
+// checked a few times, not once for each way.
+func TestConversionsTogether(t *testing.T) {
+	v, err := constraint.NewValidator(t.Context(), []byte(`{"type": "array", "items": {"anyOf": [{"type": "integer"}, {"type": "boolean"}, {"type": "array"}]}}`), "2020-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, most := range map[int]int{60_000: 16, 10: 100} {
+		ctx, checks := constraint.Together(t.Context()), 0
+		out := Read("["+strings.TrimSuffix(strings.Repeat(`"1",`, n), ",")+"]", Options{Repair: true, Check: func(d []byte) ([]schema.Issue, error) {
+			checks++
+			return v.Issues(ctx, d)
+		}})
+		if checks > most || (out.Unfinished != nil) != (n > 10) || !out.JSON || len(out.Edits) != 0 {
+			t.Errorf("%d values: %d checks, %v, %d edits", n, checks, out.Unfinished, len(out.Edits))
+		}
+	}
+	// More values than issues are listed.
+	v, err = constraint.NewValidator(t.Context(), []byte(`{"type": "array", "items": {"type": "integer"}}`), "2020-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := constraint.Together(t.Context())
+	out := Read("["+strings.TrimSuffix(strings.Repeat(`"1",`, 100), ",")+"]", Options{Repair: true, Check: func(d []byte) ([]schema.Issue, error) { return v.Issues(ctx, d) }})
+	if !out.Fine() || len(out.Edits) != 100 {
+		t.Errorf("%d edits, %v, %v", len(out.Edits), out.Issues, out.Unfinished)
 	}
 }

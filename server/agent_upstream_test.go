@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stencil-json/stencil/agent/files"
 	"github.com/stencil-json/stencil/backend/remote"
@@ -168,6 +169,25 @@ func TestAgentTolerance(t *testing.T) {
 		if status, _, got := post(t, url+"/agent/run", `{"query": "x", "strict": true}`); status != 422 || at(got, "error", "code") != "validation_failed" || len(up.requests()) != 3 {
 			t.Errorf("strict, %s: %d after %d requests: %v", text, status, len(up.requests()), got)
 		}
+	}
+}
+
+// A question that takes longer than requests may is told from a run whose own time is over.
+func TestAgentSlowQuestion(t *testing.T) {
+	_, url := startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{RequestTimeout: 50 * time.Millisecond}, "!hang")
+	status, _, got := post(t, url+"/agent/run", `{"query": "x"}`)
+	if message, _ := at(got, "error", "message").(string); status != 504 || at(got, "error", "code") != "timeout" || !strings.HasPrefix(message, "a question to the model took longer than a request may (50ms, --request-timeout)") {
+		t.Errorf("%d %v", status, got)
+	}
+	_, url = start(t, setup{cfg: Config{RequestTimeout: time.Nanosecond}})
+	status, _, got = post(t, url+"/agent/run", `{"query": "x"}`)
+	if message, _ := at(got, "error", "message").(string); status != 504 || !strings.HasPrefix(message, "a question to the model took longer") {
+		t.Errorf("%d %v", status, got)
+	}
+	_, url = startUpstream(t, remote.Capabilities{Engine: remote.OpenAI}, Config{}, "!hang")
+	status, _, got = post(t, url+"/agent/run", `{"query": "x", "bounds": {"seconds": 0.2}}`)
+	if message, _ := at(got, "error", "message").(string); status != 504 || message != "the run's time was over before there was an answer" {
+		t.Errorf("%d %v", status, got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,7 +75,12 @@ func (a *asker) Ask(ctx context.Context, q *agent.Question) (*agent.Reply, error
 		case problem.Internal(err):
 			a.api.Log.Error("agent question failed", slog.String("id", wire.NoteOf(a.request.Context()).ID), slog.Int("frame", q.Frame), slog.Any("error", err))
 		}
-		return nil, &askError{message: problem.Describe(err).Message, cause: err}
+		said := problem.Describe(err)
+		if before, after, found := strings.Cut(said.Message, asking.TimeExceeded); found {
+			said.Message = fmt.Sprintf("%sa question to the model took longer than a request may (%s, --request-timeout)%s", before, a.api.Timeout, after)
+			err = &slowError{err, said}
+		}
+		return nil, &askError{message: said.Message, cause: err}
 	}
 }
 
@@ -96,6 +102,18 @@ func (e *askError) Unwrap() []error {
 	}
 	return []error{e.cause}
 }
+
+// A slowError is a question that exceeded the time limit of requests, which is not that of the run.
+type slowError struct {
+	error
+	said problem.Problem
+}
+
+// Unwrap returns the cause.
+func (e *slowError) Unwrap() error { return e.error }
+
+// Problem implements the description of package problem.
+func (e *slowError) Problem() problem.Problem { return e.said }
 
 // once puts a question to the model once.
 func (a *asker) once(ctx context.Context, q *agent.Question) (*agent.Reply, error) {

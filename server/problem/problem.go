@@ -93,7 +93,7 @@ func Details(issues []schema.Issue) []wire.Detail {
 	for _, i := range issues {
 		out = append(out, wire.Detail{Pointer: i.Pointer, Keyword: i.Keyword, Value: i.Value, Reason: i.Reason, Hint: i.Hint, Line: i.Line, Column: i.Column})
 	}
-	return out
+	return shortened(out)
 }
 
 // GrammarDetails is Details for a grammar.
@@ -102,15 +102,42 @@ func GrammarDetails(issues []gbnf.Issue) []wire.Detail {
 	for _, i := range issues {
 		out = append(out, wire.Detail{Reason: i.Reason, Line: i.Line, Column: i.Column})
 	}
-	return out
+	return shortened(out)
 }
 
 // statusClientGone is logged when the client disconnected; no client sees it. nginx uses the same number.
 const statusClientGone = 499
 
-// Describe returns the problem that an error is to the client. It is the only place that maps kinds of errors to status
-// codes. An unknown error is an internal one, whose text goes only to the log.
+// Describe returns the problem that an error is to the client, in words of bounded length: errors quote what they were about.
 func Describe(err error) Problem {
+	p := describe(err)
+	p.Message, p.Param = wire.Shortened(p.Message, maxMessage), wire.Shortened(p.Param, maxParam)
+	p.Details = shortened(p.Details[:min(len(p.Details), maxDetails)])
+	return p
+}
+
+// Maximum sizes, in bytes, of what an error says, and of the number of its details.
+const (
+	maxMessage = 4 << 10
+	maxParam   = 256
+	maxReason  = 1 << 10
+	maxDetails = 1000
+)
+
+// shortened returns details with texts of bounded length.
+func shortened(details []wire.Detail) []wire.Detail {
+	for i := range details {
+		d := &details[i]
+		for _, text := range []*string{&d.Pointer, &d.Keyword, &d.Value, &d.Reason, &d.Hint} {
+			*text = wire.Shortened(*text, maxReason)
+		}
+	}
+	return details
+}
+
+// describe is Describe without bounds. It is the only place that maps kinds of errors to status codes. An unknown error is an
+// internal one, whose text goes only to the log.
+func describe(err error) Problem {
 	var (
 		request       *wire.Error
 		knows         describer
@@ -223,7 +250,7 @@ func Describe(err error) Problem {
 		f.RetryAfter = 5 * time.Second
 		return f
 	case errors.Is(err, engine.ErrTimeout), errors.Is(err, embedding.ErrTimeout):
-		return with(fail(http.StatusGatewayTimeout, Server, "", "timeout"), "the time limit of the request was exceeded", nil)
+		return with(fail(http.StatusGatewayTimeout, Server, "", "timeout"), asking.TimeExceeded, nil)
 	case errors.Is(err, context.Canceled):
 		return fail(statusClientGone, Server, "", "cancelled")
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"strings"
 )
 
 // An Error is a mistake in a request: what is wrong, in which field, and how to
@@ -19,6 +20,16 @@ func (e *Error) Error() string { return e.Message }
 // Invalid returns the error for a field with an invalid value.
 func Invalid(param, format string, args ...any) *Error {
 	return &Error{Param: param, Code: "invalid_value", Message: fmt.Sprintf(format, args...)}
+}
+
+// Shortened returns a text of at most so many bytes: of a longer one the beginning and the end.
+func Shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	const gap = " … "
+	end := (most - len(gap)) / 4
+	return strings.ToValidUTF8(text[:most-len(gap)-end], "") + gap + strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
 // A Detail is one of several issues.

@@ -17,6 +17,7 @@ type Names struct {
 
 // Check returns warnings for unknown fields and an error for refused ones.
 func (n *Names) Check(o *Object) (warnings []string, err error) {
+	unknown := 0
 	for _, name := range o.Names {
 		switch {
 		case slices.Contains(n.Known, name), slices.Contains(n.Constraint, name), slices.Contains(n.Harmless, name):
@@ -30,15 +31,24 @@ func (n *Names) Check(o *Object) (warnings []string, err error) {
 			if near := Nearest(name, n.Constraint); near != "" {
 				return nil, UnknownField(o.Path+name, near)
 			}
-			w := fmt.Sprintf("the field %s is not known and was ignored", name)
+			if unknown++; unknown > maxUnknown {
+				continue
+			}
+			w := fmt.Sprintf("the field %s is not known and was ignored", Shortened(name, 256))
 			if near := Nearest(name, n.Known); near != "" {
 				w += fmt.Sprintf("; was %s meant?", near)
 			}
 			warnings = append(warnings, w)
 		}
 	}
+	if more := unknown - maxUnknown; more > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d more fields are not known and were ignored", more))
+	}
 	return warnings, nil
 }
+
+// maxUnknown is the number of unknown fields that are named.
+const maxUnknown = 32
 
 // elsewhere lists fields of other paths or dialects that constrain or change the text. A dialect that doesn't know one
 // refuses it, since its client relies on it.

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -162,6 +163,8 @@ func (d *File) present() (Done, error) {
 		return Done{}, nil
 	case err != nil:
 		return Done{}, err
+	case !info.Mode().IsRegular():
+		return Done{}, fmt.Errorf("pull: %s is no file that a model can be written to", d.Path)
 	case d.Force:
 		return Done{}, nil
 	case d.Sum == "":
@@ -185,11 +188,49 @@ func (d *File) present() (Done, error) {
 func (d *File) partPath() string  { return d.Path + ".part" }
 func (d *File) statePath() string { return d.Path + ".part.json" }
 
+// plain returns an error if there is something else than a regular file at a path: in a folder that others may write, a link may
+// lead anywhere.
+func plain(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("pull: %w", err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("pull: %s is a link or another special file; remove it first", path)
+	}
+	return nil
+}
+
+// stays returns an error if what is at the path of the part file isn't the file that was opened.
+func (d *File) stays(part *os.File) error {
+	at, err := os.Lstat(d.partPath())
+	if err != nil {
+		return fmt.Errorf("pull: %w", err)
+	}
+	is, err := part.Stat()
+	if err != nil {
+		return fmt.Errorf("pull: %w", err)
+	}
+	if !is.Mode().IsRegular() || !os.SameFile(at, is) {
+		return fmt.Errorf("pull: %s was exchanged for something else", d.partPath())
+	}
+	return nil
+}
+
 // open opens and locks the part file, and hashes its content if it belongs to the same source.
 func (d *File) open() (*os.File, func(), error) {
+	if err := errors.Join(plain(d.partPath()), plain(d.statePath())); err != nil {
+		return nil, nil, err
+	}
 	part, err := os.OpenFile(d.partPath(), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, nil, fmt.Errorf("pull: %w", err)
+	}
+	if err := d.stays(part); err != nil { // nothing has been written so far
+		part.Close()
+		return nil, nil, err
 	}
 	unlock, err := console.Lock(part)
 	if err != nil {
@@ -500,7 +541,18 @@ func (d *File) saveState() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(d.statePath(), raw, 0o644)
+	f, err := os.CreateTemp(filepath.Dir(d.Path), filepath.Base(d.statePath())+".*") // no link is followed
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(raw)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), d.statePath())
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
 }
 
 // finish verifies a complete file and renames it to its final name.
@@ -524,6 +576,9 @@ func (d *File) finish(part *os.File) (Done, error) {
 		if err := d.check(d.partPath()); err != nil {
 			return Done{}, errors.Join(fmt.Errorf("pull: %w; the download has been deleted", err), os.Remove(d.partPath()), os.Remove(d.statePath()))
 		}
+	}
+	if err := d.stays(part); err != nil {
+		return Done{}, err
 	}
 	if err := part.Close(); err != nil { // some systems can't rename open files
 		return Done{}, fmt.Errorf("pull: %w", err)

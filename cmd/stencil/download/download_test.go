@@ -573,7 +573,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: %s, want %s", arg, got, want)
 		}
 	}
-	for _, arg := range []string{"", "model.gguf", "hf:o/r", "hf:/r/f", "hf:o//f", "http://example.com/m", "http://127.0.0.1.example.com/m", "ftp://example.com/m", "https://example.com/", "file:///etc/passwd"} {
+	for _, arg := range []string{"", "model.gguf", "hf:o/r", "hf:/r/f", "hf:o//f", "hf:o/../m.gguf", "hf:../r/m.gguf", "hf:o/r/../../m.gguf", "hf:o/r/./m.gguf", "hf:o/r/a//m.gguf", "hf:o/r@../m.gguf", "hf:o/r@/m.gguf", "http://example.com/m", "http://127.0.0.1.example.com/m", "ftp://example.com/m", "https://example.com/", "file:///etc/passwd"} {
 		if src, err := Resolve(arg, Hub); err == nil {
 			t.Errorf("%s: %v", arg, src.url)
 		}
@@ -666,5 +666,62 @@ func TestPullLeavesNothing(t *testing.T) {
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%s: left: %v %v", name, left, err)
 		}
+	}
+}
+
+// In a folder that others may write, nothing that they put there for the part file or its state is followed or read.
+func TestPullFollowsNoLink(t *testing.T) {
+	content := randomContent(9, 5000)
+	far := httptest.NewServer(&fileServer{content: content, etag: `"a"`})
+	defer far.Close()
+	for name, put := range map[string]func(at, victim string) error{
+		"a link to a file": func(at, victim string) error { return os.Symlink(victim, at) },
+		"a link to nothing": func(at, victim string) error {
+			return os.Symlink(victim+"-new", at)
+		},
+		"a folder": func(at, _ string) error { return os.Mkdir(at, 0o755) },
+	} {
+		for _, ending := range []string{".part", ".part.json"} {
+			dir, others := t.TempDir(), t.TempDir()
+			victim := filepath.Join(others, "victim")
+			if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o644), put(filepath.Join(dir, "m.bin"+ending), victim)); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := fetch(t, far.URL+"/m.bin", dir, ""); err == nil || !strings.Contains(err.Error(), "m.bin"+ending) {
+				t.Errorf("%s for %s: %v", name, ending, err)
+			}
+			text, err := os.ReadFile(victim)
+			if entries, _ := os.ReadDir(others); err != nil || string(text) != "mine" || len(entries) != 1 {
+				t.Errorf("%s for %s: %q %v %v", name, ending, text, err, entries)
+			}
+		}
+	}
+	// Exchanged while it is written.
+	dir := t.TempDir()
+	victim := filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	swapping := httptest.NewServer(&fileServer{content: content, etag: `"a"`, before: func(n int, w http.ResponseWriter, r *http.Request) bool {
+		part := filepath.Join(dir, "m.bin.part")
+		if err := errors.Join(os.Remove(part), os.Symlink(victim, part)); err != nil {
+			t.Error(err)
+		}
+		return false
+	}})
+	defer swapping.Close()
+	if _, _, err := fetch(t, swapping.URL+"/m.bin", dir, ""); err == nil || !strings.Contains(err.Error(), "exchanged") {
+		t.Errorf("exchanged: %v", err)
+	}
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "mine" {
+		t.Errorf("exchanged: %q %v", text, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "m.bin")); err == nil {
+		t.Error("what was put there is taken for the download")
+	}
+	// What is no file can't be the target.
+	d := &File{Source: Source{}, Path: os.DevNull}
+	if done, err := d.Run(t.Context()); err == nil || done.Already {
+		t.Errorf("%s: %+v %v", os.DevNull, done, err)
 	}
 }

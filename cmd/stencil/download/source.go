@@ -60,6 +60,11 @@ func Resolve(arg, hub string) (Source, error) {
 	if !ok {
 		revision = "main"
 	}
+	for _, one := range append([]string{parts[0], repo, revision}, strings.Split(parts[2], "/")...) {
+		if one == "" || one == "." || one == ".." { // it would be another address, to which the token goes
+			return Source{}, fmt.Errorf("pull: %q is not of the form hf:OWNER/REPO/FILE.gguf: %q is the name of nothing", arg, one)
+		}
+	}
 	base, err := url.Parse(hub)
 	if err != nil {
 		return Source{}, fmt.Errorf("pull: --hub: %w", err)
