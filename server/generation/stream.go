@@ -75,6 +75,7 @@ func (a *streamed) Write(w http.ResponseWriter, r *http.Request) error {
 // A listener follows one choice of a stream.
 type listener struct {
 	reader *layout.Reader
+	values layout.Values
 	trace  *Trace
 	tokens []engine.Token // not yet passed to the sink
 	choice Choice
@@ -89,6 +90,9 @@ type listener struct {
 // newListener returns the listener of a text from its beginning.
 func newListener(g *Generation) listener {
 	l := listener{reader: layout.NewReader(g.Layout)}
+	if f := g.Format(); f != nil {
+		l.values.Document = f.JSON
+	}
 	if g.Signals != nil {
 		l.gate, l.holdback = layout.NewGate(g.Layout), g.newHoldback()
 	}
@@ -135,6 +139,7 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 		}
 		return nil
 	}
+	send := func(p layout.Piece, tokens []engine.Token) error { return out.Piece(ev.Choice, p, tokens) }
 	pieces := l.reader.Add(ev.Text, ev.Passages)
 	if ev.Done != nil {
 		pieces = append(pieces, l.reader.End()...)
@@ -142,7 +147,7 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 	ev.Tokens = l.take(ev.Tokens)
 	for _, p := range l.visiblePieces(pieces) {
 		l.choice.Message.Add(p)
-		if err := out.Piece(ev.Choice, p, l.ready()); err != nil {
+		if err := l.values.Split(p, l.ready(), send); err != nil {
 			return err
 		}
 	}
@@ -150,7 +155,7 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 		rest, tokens := l.rest(a.generation, ev.Done)
 		if rest != "" || len(tokens) > 0 && a.generation.Request.Logprobs {
 			l.choice.Message.Add(layout.Piece{Text: rest})
-			if err := out.Piece(ev.Choice, layout.Piece{Text: rest}, tokens); err != nil {
+			if err := l.values.Split(layout.Piece{Text: rest}, tokens, send); err != nil {
 				return err
 			}
 		}
@@ -177,7 +182,7 @@ func (a *streamed) event(ctx context.Context, out Sink, l *listener, ev engine.E
 			late = append([]layout.Piece{{Text: c.Message.Content}}, late...)
 		}
 		for _, p := range late {
-			if err := out.Piece(ev.Choice, p, nil); err != nil {
+			if err := l.values.Split(p, nil, send); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,10 @@ var nativeNames = wire.Names{
 func readNative(o *wire.Object) (*nativeRequest, error) {
 	q := &nativeRequest{request.New()}
 	var err error
-	if q.Constraint, err = request.ReadConstraint(o); err != nil {
+	if q.Constraint, err = request.ReadConstraint(o); err == nil {
+		err = q.Constraint.Whole()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if q.Warnings, err = nativeNames.Check(o); err != nil {

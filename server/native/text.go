@@ -62,7 +62,7 @@ func readFormat(o *wire.Object, names ...string) (request.Constraint, error) {
 			return c, err
 		}
 	}
-	return c, nil
+	return c, c.Whole()
 }
 
 // Validate handles POST /validate: it checks whether a text or document fits a schema, grammar, regular expression or

@@ -34,6 +34,8 @@ type Constraint struct {
 
 	Markdown bool // remove Markdown emphasis from strings
 
+	Empty string // the field with an empty text, which was taken for no constraint; see Whole
+
 	Example json.RawMessage // to show to models without masks beside the schema; nil: one made from it
 
 	onUnsupportedGiven bool
@@ -97,6 +99,14 @@ func ReadConstraint(o *wire.Object) (Constraint, error) {
 // setAny sets the constraint to any JSON value.
 func (c *Constraint) setAny(param string) {
 	c.Kind, c.Param, c.Schema = "json", param, json.RawMessage("{}")
+}
+
+// Whole refuses an empty grammar, regular expression or source, for paths whose clients don't mean none by it.
+func (c *Constraint) Whole() error {
+	if c.Empty == "" {
+		return nil
+	}
+	return wire.Invalid(c.Empty, "%s is empty, which constrains nothing; leave it out for a text without a constraint", c.Empty)
 }
 
 // SetAny sets the constraint to any JSON value unless there is a constraint already.
@@ -223,7 +233,13 @@ func (c *Constraint) ReadOptions(o *wire.Object) error {
 
 // Set sets the constraint from the member of that name if it is given.
 func (c *Constraint) Set(o *wire.Object, name, kind string) error {
-	if !o.Given(name) || kind != "schema" && string(o.Members[name]) == `""` { // llama.cpp's clients send an empty grammar for none
+	if !o.Given(name) {
+		return nil
+	}
+	if kind != "schema" && string(o.Members[name]) == `""` { // llama.cpp's clients send an empty grammar for none
+		if c.Empty = o.Path + name; o.Path != "" { // inside of what asks for a constraint
+			return c.Whole()
+		}
 		return nil
 	}
 	param := o.Path + name
