@@ -184,7 +184,7 @@ func TestUntrustedFile(t *testing.T) {
 				t.Errorf("%q %s: %v %v", path, f.Name, err, flags)
 			}
 			_, errs, _ := run(t, append(strings.Fields("config show "+trust+" --"), path...)...)
-			if said := strings.Contains(errs, f.Name+" (1, which "); said == want {
+			if said := strings.Contains(errs, f.Name+" (line 1, which "); said == want {
 				t.Errorf("%q %s: what was left out: %q", path, f.Name, errs)
 			}
 		}
@@ -195,7 +195,7 @@ func TestUntrustedFile(t *testing.T) {
 
 	// Commands say it, and which settings they took.
 	yaml("log-level: warn\nhub: https://hub.example\nfeedback: off\nhost: 127.0.0.1\n")
-	if _, errs, err := run(t, "serve", "--model", "/nowhere.gguf"); err == nil || !strings.Contains(errs, "stencil.yaml in this folder sets feedback, host, log-level\n") || !strings.Contains(errs, "left out: hub (2, which sends keys or prompts to others); `stencil config trust`") {
+	if _, errs, err := run(t, "serve", "--model", "/nowhere.gguf"); err == nil || !strings.Contains(errs, "stencil.yaml in this folder sets feedback, host, log-level\n") || !strings.Contains(errs, "left out: hub (line 2, which sends keys or prompts to others); `stencil config trust`") {
 		t.Errorf("serve: %v %s", err, errs)
 	}
 	if _, errs, err := run(t, "version"); err != nil || errs != "" {

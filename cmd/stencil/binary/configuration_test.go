@@ -208,7 +208,7 @@ __attribute__((constructor)) static void run(void) { FILE * f = fopen("`+ran+`",
 	at := run{dir: dir}
 	for _, args := range [][]string{{"devices"}, {"version"}, {"generate", "--model", tiny(t), "--prompt", "x", "--choice", "yes"}, {"bench", "--rounds", "0", "--model", tiny(t)}} {
 		_, errs, _ := at.of(t, args...)
-		if args[0] != "version" && !strings.Contains(errs, "lib (1, which runs code)") {
+		if args[0] != "version" && !strings.Contains(errs, "lib (line 1, which runs code)") {
 			t.Errorf("%q doesn't say what it leaves out: %s", args, errs)
 		}
 		if _, err := os.Stat(ran); err == nil {

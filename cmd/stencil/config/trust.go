@@ -162,7 +162,7 @@ func (s *Settings) Notes(cmd *cobra.Command) (notes []string) {
 		var not []string
 		for _, o := range s.LeftOut {
 			if !o.key {
-				not = append(not, fmt.Sprintf("%s (%s, which %s)", o.Flag, strings.TrimPrefix(o.Source, s.File+":"), o.Reason))
+				not = append(not, fmt.Sprintf("%s (line %s, which %s)", o.Flag, strings.TrimPrefix(o.Source, s.File+":"), o.Reason))
 			}
 		}
 		if len(set) > 0 {
