@@ -119,8 +119,14 @@ func TestKernelsElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, "-test.run=^TestKernelsElsewhere$")
-	cmd.Dir = elsewhere // one of the places where ggml looks
+	// The program's own folder is one of the places where ggml looks.
+	beside := filepath.Join(elsewhere, "program")
+	if b, err := os.ReadFile(exe); err != nil {
+		t.Fatal(err)
+	} else if err := os.WriteFile(beside, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(beside, "-test.run=^TestKernelsElsewhere$")
 	cmd.Env = append(os.Environ(), libraryKey+"="+lib)
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "error <nil>") || strings.Contains(string(out), `kernels ""`) {
