@@ -102,9 +102,11 @@ const architecture = `
 	server/registry, server/request, server/generation/layout < server/generation/arguments;
 	server/generation/arguments, server/generation/assess < server/generation < server/generation/upstream;
 	server/registry < server/vectors, server/decisions;
-	internal/boltfile, go.etcd.io/bbolt < server/stored;
+	NONE < server/shares;
+	server/shares, internal/boltfile, go.etcd.io/bbolt < server/stored;
 	server/access, server/stored < server/openai;
 	server/generation < server/openai, server/anthropic, server/compat, server/agentapi;
+	server/access, server/shares < server/agentapi;
 	server/registry, server/generation/assess < server/feedback;
 	server/compat < server/native;
 	server/openai < server/llamacpp;

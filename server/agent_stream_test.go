@@ -301,6 +301,35 @@ func TestAgentResumeFails(t *testing.T) {
 	}
 }
 
+// TestAgentPausedOfOthers checks that paused runs are resumed by their client alone, and that another's don't drop them.
+func TestAgentPausedOfOthers(t *testing.T) {
+	_, url := startAgent(t, setup{cfg: Config{AgentPaused: 3}}, part{"go on", final("done")}, part{"root", wonder("which way?")})
+	begin := func(key string) string {
+		status, got := sendAs(t, "POST", url+"/agent/run", key, `{"query": "root", "interactive": true}`)
+		if status != 200 || at(got, "status") != "waiting" {
+			t.Fatalf("%d %v", status, got)
+		}
+		return got["id"].(string)
+	}
+	resume := func(key, id string) int {
+		status, _ := sendAs(t, "POST", url+"/agent/run", key, fmt.Sprintf(`{"resume": %q, "answer": "go on"}`, id))
+		return status
+	}
+	ann := begin("ann")
+	var bob []string
+	for range 5 {
+		bob = append(bob, begin("bob"))
+	}
+	for _, key := range []string{"bob", ""} {
+		if status := resume(key, ann); status != 404 {
+			t.Errorf("%q resumes another's run: %d", key, status)
+		}
+	}
+	if a, b, c := resume("ann", ann), resume("bob", bob[2]), resume("bob", bob[4]); a != 200 || b != 404 || c != 200 {
+		t.Errorf("%d %d %d", a, b, c)
+	}
+}
+
 // TestAgentPausedBounds checks the limits of paused runs in number, bytes and
 // time.
 func TestAgentPausedBounds(t *testing.T) {

@@ -146,6 +146,71 @@ func TestStreamIsStored(t *testing.T) {
 	}
 }
 
+// TestResponsesOfOthers checks that a client who stores without end drops none of another's responses, in number and in bytes,
+// in memory and in a file that was read again with lower limits.
+func TestResponsesOfOthers(t *testing.T) {
+	put := func(url, key, input string) (string, map[string]any) {
+		status, got := sendAs(t, "POST", url+"/v1/responses", key, responsesBody(fmt.Sprintf(`"input": %q`, input)))
+		if status != 200 {
+			t.Fatalf("%d %v", status, got)
+		}
+		return got["id"].(string), got
+	}
+	found := func(url, key string, ids ...string) (n int) {
+		for _, id := range ids {
+			if status, _ := sendAs(t, "GET", url+"/v1/responses/"+id, key, ""); status == 200 {
+				n++
+			}
+		}
+		return n
+	}
+	for _, c := range []struct {
+		name   string
+		limits stored.Limits
+		input  string
+	}{
+		{"number", stored.Limits{Number: 6}, "a"},
+		{"bytes", stored.Limits{Bytes: 64 << 10}, strings.Repeat("many words ", 400)},
+	} {
+		file := filepath.Join(t.TempDir(), "responses")
+		srv, url := start(t, setup{reply: "fine", cfg: Config{Responses: c.limits, ResponsesFile: file}})
+		if err := srv.OpenResponses(); err != nil {
+			t.Fatal(err)
+		}
+		ann, _ := put(url, "ann", "mine")
+		next, _ := put(url, "ann", "mine too")
+		var bob []string
+		for range 20 {
+			id, _ := put(url, "bob", c.input)
+			bob = append(bob, id)
+		}
+		if a, b := found(url, "ann", ann, next), found(url, "bob", bob...); a != 2 || b < 2 || b == len(bob) {
+			t.Errorf("%s: %d of 2 are left, %d of the other's", c.name, a, b)
+		}
+		if found(url, "bob", bob[len(bob)-1]) != 1 {
+			t.Errorf("%s: the newest is not there", c.name)
+		}
+		if err := srv.CloseResponses(); err != nil {
+			t.Fatal(err)
+		}
+		srv, url = start(t, setup{reply: "fine", cfg: Config{Responses: stored.Limits{Number: 3}, ResponsesFile: file}})
+		if err := srv.OpenResponses(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { srv.CloseResponses() })
+		if a, b := found(url, "ann", ann, next), found(url, "bob", bob...); a+b != 3 || a == 0 || b == 0 {
+			t.Errorf("%s, read again: %d and %d", c.name, a, b)
+		}
+	}
+	// What one adds may not cost those who have less.
+	_, url := start(t, setup{reply: "fine", cfg: Config{Responses: stored.Limits{Bytes: 8 << 10}}})
+	ann, _ := put(url, "ann", strings.Repeat("a", 3000))
+	_, large := put(url, "bob", strings.Repeat("b", 3900))
+	if w := fmt.Sprint(large["warnings"]); large["store"] != false || !strings.Contains(w, "beside those of other clients") || found(url, "ann", ann) != 1 {
+		t.Errorf("store: %v, warnings: %s", large["store"], w)
+	}
+}
+
 func TestResponsesBounds(t *testing.T) {
 	_, url := start(t, setup{reply: "fine", cfg: Config{Responses: stored.Limits{Number: 2}}})
 	var ids []string

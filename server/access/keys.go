@@ -20,6 +20,17 @@ func Key(r *http.Request) string {
 	return r.Header.Get("X-Api-Key")
 }
 
+// Owner returns an identifier of what a request's client stores, derived from its API key, from which the key can't be
+// recovered; "" if it has none.
+func Owner(r *http.Request) string {
+	key := Key(r)
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
 // known reports whether a request carries one of the server's keys.
 func (g *Guard) known(r *http.Request) bool {
 	key := Key(r)
@@ -37,6 +48,5 @@ func (g *Guard) Client(r *http.Request) string {
 	if len(g.keys) == 0 || !g.known(r) {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(Key(r)))
-	return "key " + hex.EncodeToString(sum[:])
+	return "key " + Owner(r)
 }

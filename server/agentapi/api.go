@@ -5,6 +5,7 @@ import (
 
 	"github.com/stencil-json/stencil/agent"
 	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/shares"
 )
 
 // Handlers implements POST /agent/run.
@@ -29,6 +30,9 @@ type Settings struct {
 func New(s *generation.Service, set Settings) *Handlers {
 	return &Handlers{
 		Service: s, Settings: set, counts: newCounts(),
-		waiting: &pausedRuns{number: set.Paused, bytes: set.PausedBytes, time: set.PausedTime, runs: map[string]*pausedRun{}},
+		waiting: &pausedRuns{
+			time: set.PausedTime, runs: map[string]*pausedRun{},
+			of: shares.Shares{Limit: shares.Share{Number: set.Paused, Bytes: set.PausedBytes}},
+		},
 	}
 }

@@ -95,6 +95,6 @@ func (l *pausedRuns) Collect(to chan<- prometheus.Metric) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	pausedNumber.Read(to, float64(len(l.runs)))
-	pausedBytes.Read(to, float64(l.used))
+	pausedBytes.Read(to, float64(l.of.Used.Bytes))
 	pausedLost.Read(to, float64(l.lost))
 }

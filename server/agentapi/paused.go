@@ -1,15 +1,20 @@
 package agentapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/stencil-json/stencil/agent"
 	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/shares"
 	"github.com/stencil-json/stencil/server/wire"
 )
 
@@ -17,6 +22,7 @@ import (
 // its questions.
 type pausedRun struct {
 	ID      string
+	Owner   string // only this client can resume it
 	Spec    spec
 	State   json.RawMessage
 	Seed    uint64
@@ -38,15 +44,14 @@ func (p *pausedRun) size() int64 {
 const pausedOverhead = 1 << 10
 
 // pausedRuns are the runs that wait for their users, limited in number, bytes
-// and time. If there is no room, the run that has waited longest is dropped.
+// and time. If there is no room, the run that has waited longest among those of
+// the client who has most is dropped.
 type pausedRuns struct {
-	number int
-	bytes  int64
-	time   time.Duration
+	time time.Duration
 
 	mu    sync.Mutex
 	runs  map[string]*pausedRun
-	used  int64
+	of    shares.Shares
 	count uint64
 	lost  uint64 // runs dropped to make room or after the time limit
 }
@@ -64,14 +69,14 @@ func (e *pausedError) Error() string {
 	return fmt.Sprintf("no run %q waits for its user here: it has ended, its time is over, or it has made room for others", e.id)
 }
 
-// take returns a run to a request that resumes it. Until give or drop, no other
-// request can take it.
-func (l *pausedRuns) take(id string) (*pausedRun, error) {
+// take returns a client's run to a request that resumes it. Until give or drop,
+// no other request can take it.
+func (l *pausedRuns) take(owner, id string) (*pausedRun, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.runs[id]
 	switch {
-	case p == nil:
+	case p == nil || p.Owner != owner:
 		return nil, &pausedError{id: strings.ToValidUTF8(id[:min(len(id), wire.LongestName)], "")}
 	case p.busy:
 		return nil, &pausedError{id: id, busy: true}
@@ -88,15 +93,15 @@ func (l *pausedRuns) keep(p *pausedRun) bool {
 	defer l.mu.Unlock()
 	before := l.runs[p.ID]
 	l.remove(before)
-	for len(l.runs) >= l.number || l.used+p.size() > l.bytes {
-		oldest := l.oldest()
-		if oldest == nil || p.size() > l.bytes {
-			if before != nil {
-				l.add(before)
-			}
-			return false
+	drop, ok := shares.Room(&l.of, p.Owner, shares.Share{Number: 1, Bytes: p.size()}, l.oldest())
+	if !ok {
+		if before != nil {
+			l.add(before)
 		}
-		l.remove(oldest)
+		return false
+	}
+	for _, p := range drop {
+		l.remove(p)
 		l.lost++
 	}
 	l.add(p)
@@ -107,7 +112,7 @@ func (l *pausedRuns) keep(p *pausedRun) bool {
 // add adds a run. The caller holds the lock.
 func (l *pausedRuns) add(p *pausedRun) {
 	l.runs[p.ID] = p
-	l.used += p.size()
+	l.of.Add(p.Owner, p.size())
 }
 
 // give returns a taken run that was not continued.
@@ -150,18 +155,21 @@ func (l *pausedRuns) remove(p *pausedRun) {
 	}
 	p.timer.Stop()
 	delete(l.runs, p.ID)
-	l.used -= p.size()
+	l.of.Remove(p.Owner, p.size())
 }
 
-// oldest returns the run that has waited longest among those not being resumed.
-// The caller holds the lock.
-func (l *pausedRuns) oldest() (out *pausedRun) {
-	for _, p := range l.runs {
-		if !p.busy && (out == nil || p.since < out.since) {
-			out = p
+// oldest returns the runs that are not being resumed, those first that have waited
+// longest. The caller holds the lock.
+func (l *pausedRuns) oldest() iter.Seq2[*pausedRun, shares.Thing] {
+	idle := slices.DeleteFunc(slices.Collect(maps.Values(l.runs)), func(p *pausedRun) bool { return p.busy })
+	slices.SortFunc(idle, func(a, b *pausedRun) int { return cmp.Compare(a.since, b.since) })
+	return func(yield func(*pausedRun, shares.Thing) bool) {
+		for _, p := range idle {
+			if !yield(p, shares.Thing{Owner: p.Owner, Bytes: p.size()}) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 func (e *pausedError) Problem() problem.Problem {

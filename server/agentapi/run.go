@@ -11,6 +11,7 @@ import (
 
 	"github.com/stencil-json/stencil/agent"
 	"github.com/stencil-json/stencil/agent/signals"
+	"github.com/stencil-json/stencil/server/access"
 	"github.com/stencil-json/stencil/server/generation"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/wire"
@@ -46,6 +47,7 @@ func (s *Handlers) Run(r *http.Request) (wire.Answer, error) {
 // A job is the part of a run that one request executes.
 type job struct {
 	api    *Handlers
+	owner  string
 	id     string
 	seed   uint64
 	spec   spec
@@ -62,7 +64,7 @@ func (s *Handlers) begin(r *http.Request, o *wire.Object) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{api: s, id: wire.NewID("run_"), seed: a.Seed, spec: a.spec, stream: a.Stream}
+	j := &job{api: s, owner: access.Owner(r), id: wire.NewID("run_"), seed: a.Seed, spec: a.spec, stream: a.Stream}
 	c, err := j.config(r, j.spec.KeepAlive)
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func (s *Handlers) resume(r *http.Request, o *wire.Object) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.waiting.take(in.ID)
+	p, err := s.waiting.take(access.Owner(r), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ func (s *Handlers) resume(r *http.Request, o *wire.Object) (*job, error) {
 	if err := in.check(p.Waiting); err != nil {
 		return nil, err
 	}
-	j := &job{api: s, id: p.ID, seed: p.Seed, spec: p.Spec, paused: p, stream: in.Stream}
+	j := &job{api: s, owner: p.Owner, id: p.ID, seed: p.Seed, spec: p.Spec, paused: p, stream: in.Stream}
 	keep := p.Spec.KeepAlive
 	if in.KeepAlive != nil {
 		keep = in.KeepAlive
@@ -211,7 +213,7 @@ func (j *job) pause(reply *Reply) error {
 		return err
 	}
 	p := &pausedRun{
-		ID: j.id, Spec: j.spec, State: state, Seed: j.seed, Waiting: reply.Questions, Spent: j.asker.spent, Noted: j.asker.warnings,
+		ID: j.id, Owner: j.owner, Spec: j.spec, State: state, Seed: j.seed, Waiting: reply.Questions, Spent: j.asker.spent, Noted: j.asker.warnings,
 	}
 	if !j.api.waiting.keep(p) {
 		reply.Warnings = append(reply.Warnings[:len(reply.Warnings):len(reply.Warnings)],

@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,12 +28,7 @@ type kept struct {
 
 // keptFor returns the stored responses of a request's client.
 func (s *Handlers) keptFor(r *http.Request) kept {
-	owner := ""
-	if key := access.Key(r); key != "" {
-		sum := sha256.Sum256([]byte(key))
-		owner = hex.EncodeToString(sum[:])
-	}
-	return kept{s.Responses, owner, s.Log.With(slog.String("id", wire.NoteOf(r.Context()).ID))}
+	return kept{s.Responses, access.Owner(r), s.Log.With(slog.String("id", wire.NoteOf(r.Context()).ID))}
 }
 
 // notKept returns the error for something that is not stored for this client.
@@ -93,8 +86,8 @@ func clipped(id string) string {
 	return strconv.Quote(strings.ToValidUTF8(id[:min(len(id), wire.LongestName)], ""))
 }
 
-// keep stores a response if requested. One that is too large is not stored, nor is any while the file can't be written:
-// the answer then has store: false.
+// keep stores a response if requested. One that is too large, also beside those of other clients, is not stored, nor is
+// any while the file can't be written: the answer then has store: false.
 func (q *responsesRequest) keep(out *response) error {
 	if !q.store {
 		return nil
@@ -123,7 +116,7 @@ func (q *responsesRequest) keep(out *response) error {
 		return nil
 	}
 	reason := strings.TrimPrefix(err.Error(), "stored: ")
-	if !errors.Is(err, stored.ErrTooLarge) {
+	if err != stored.ErrTooLarge && err != stored.ErrNoRoom {
 		q.log.Error("storing a response failed", slog.Any("error", err))
 		reason = "the server's log says why, under this request's id" // and where the file is, which is not for clients
 	}

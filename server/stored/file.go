@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/stencil-json/stencil/internal/boltfile"
+	"github.com/stencil-json/stencil/server/shares"
 )
 
 // The buckets of a file: encoded responses, their index entries, and the
@@ -79,10 +80,8 @@ func (s *Store) load(db *bbolt.DB) error {
 		s.add(e, false)
 	}
 	drop := s.expire()
-	for s.used.Len() > s.limits.Number || s.bytes > s.limits.Bytes {
-		drop = append(drop, s.remove(s.used.Back().Value.(*entry)))
-	}
-	return s.values.change(nil, nil, nil, drop)
+	more, _ := s.makeRoom("", shares.Share{})
+	return s.values.change(nil, nil, nil, append(drop, more...))
 }
 
 // file stores values in a file.

@@ -4,9 +4,12 @@ import (
 	"container/list"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/stencil-json/stencil/server/shares"
 )
 
 // A Response is a stored response: its input, its output and the answer.
@@ -19,7 +22,7 @@ type Response struct {
 	Reply    json.RawMessage   `json:"reply"` // the whole answer
 }
 
-// Limits limit what is stored. The least recently used responses are dropped first.
+// Limits limit what is stored. The least recently used responses of the owner who stores most are dropped first.
 type Limits struct {
 	Number int
 	Bytes  int64
@@ -30,6 +33,7 @@ type Limits struct {
 var (
 	ErrNotFound = errors.New("stored: there is no such response: it was not stored, was deleted, or has made room for others")
 	ErrTooLarge = errors.New("stored: the response is larger than all that may be stored")
+	ErrNoRoom   = errors.New("stored: the response is too large beside those of other clients")
 )
 
 // A Store stores responses. It is safe for concurrent use.
@@ -41,7 +45,7 @@ type Store struct {
 	index map[string]*entry
 	items map[itemKey]string // ids of responses, by the ids of their items
 	used  *list.List         // of *entry, most recently used in front
-	bytes int64
+	of    shares.Shares
 	dirty map[string]*entry // used since the last write to the file
 }
 
@@ -75,13 +79,15 @@ const (
 func New(limits Limits) *Store { return newStore(limits, memory{}) }
 
 func newStore(limits Limits, v values) *Store {
-	return &Store{limits: limits, values: v, index: map[string]*entry{}, items: map[itemKey]string{}, used: list.New(), dirty: map[string]*entry{}}
+	return &Store{limits: limits, values: v, index: map[string]*entry{}, items: map[itemKey]string{}, used: list.New(), dirty: map[string]*entry{},
+		of: shares.Shares{Limit: shares.Share{Number: limits.Number, Bytes: limits.Bytes}}}
 }
 
 // Close closes the store's file, if it has one.
 func (s *Store) Close() error { return s.values.close() }
 
-// Put stores a response, dropping the least recently used ones if necessary.
+// Put stores a response. If necessary, it drops the least recently used ones of the owner who stores most; if that is the
+// response's own with it, others than his are not dropped.
 func (s *Store) Put(r *Response) error {
 	value, err := json.Marshal(r)
 	if err != nil {
@@ -95,10 +101,11 @@ func (s *Store) Put(r *Response) error {
 		return ErrTooLarge
 	}
 	drop := s.expire()
-	for oldest := s.used.Back(); oldest != nil && (s.used.Len() >= s.limits.Number || s.bytes+e.Size > s.limits.Bytes); oldest = s.used.Back() {
-		drop = append(drop, s.remove(oldest.Value.(*entry)))
+	more, ok := s.makeRoom(e.Owner, shares.Share{Number: 1, Bytes: e.Size})
+	if !ok {
+		return errors.Join(ErrNoRoom, s.values.change(nil, nil, nil, drop))
 	}
-	err = s.values.change(e, value, s.dirty, drop)
+	err = s.values.change(e, value, s.dirty, append(drop, more...))
 	clear(s.dirty)
 	if err != nil {
 		return err
@@ -136,7 +143,7 @@ func (s *Store) add(e *entry, first bool) {
 		e.place = s.used.PushBack(e)
 	}
 	s.index[e.ID] = e
-	s.bytes += e.Size
+	s.of.Add(e.Owner, e.Size)
 	for _, id := range e.Items {
 		s.items[itemKey{e.Owner, id}] = e.ID
 	}
@@ -147,13 +154,33 @@ func (s *Store) remove(e *entry) string {
 	s.used.Remove(e.place)
 	delete(s.index, e.ID)
 	delete(s.dirty, e.ID)
-	s.bytes -= e.Size
+	s.of.Remove(e.Owner, e.Size)
 	for _, id := range e.Items {
 		if key := (itemKey{e.Owner, id}); s.items[key] == e.ID {
 			delete(s.items, key)
 		}
 	}
 	return e.ID
+}
+
+// makeRoom removes entries until there is room for more of an owner, and returns their ids. The caller holds the lock.
+func (s *Store) makeRoom(owner string, more shares.Share) (drop []string, ok bool) {
+	entries, ok := shares.Room(&s.of, owner, more, s.oldest())
+	for _, e := range entries {
+		drop = append(drop, s.remove(e))
+	}
+	return drop, ok
+}
+
+// oldest returns the entries, the least recently used first.
+func (s *Store) oldest() iter.Seq2[*entry, shares.Thing] {
+	return func(yield func(*entry, shares.Thing) bool) {
+		for at := s.used.Back(); at != nil; at = at.Prev() {
+			if e := at.Value.(*entry); !yield(e, shares.Thing{Owner: e.Owner, Bytes: e.Size}) {
+				return
+			}
+		}
+	}
 }
 
 // expire removes entries that have not been used within the time limit, and returns their ids. The caller holds the

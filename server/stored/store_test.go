@@ -120,8 +120,8 @@ func TestBytes(t *testing.T) {
 		for i := range 50 {
 			put(t, s, response("", fmt.Sprint(i), ""))
 		}
-		if s.bytes > 10_000 || s.used.Len() < 5 || len(s.items) != 2*s.used.Len() {
-			t.Error(s.bytes, s.used.Len(), len(s.items))
+		if s.of.Used.Bytes > 10_000 || s.used.Len() < 5 || len(s.items) != 2*s.used.Len() {
+			t.Error(s.of.Used.Bytes, s.used.Len(), len(s.items))
 		}
 		has(t, s, "", "49", true)
 		has(t, s, "", "0", false)
