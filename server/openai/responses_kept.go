@@ -116,7 +116,7 @@ func (q *responsesRequest) keep(out *response) error {
 		return nil
 	}
 	reason := strings.TrimPrefix(err.Error(), "stored: ")
-	if err != stored.ErrTooLarge && err != stored.ErrNoRoom {
+	if !errors.Is(err, stored.ErrTooLarge) && !errors.Is(err, stored.ErrNoRoom) {
 		q.log.Error("storing a response failed", slog.Any("error", err))
 		reason = "the server's log says why, under this request's id" // and where the file is, which is not for clients
 	}

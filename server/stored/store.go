@@ -86,8 +86,8 @@ func newStore(limits Limits, v values) *Store {
 // Close closes the store's file, if it has one.
 func (s *Store) Close() error { return s.values.close() }
 
-// Put stores a response. If necessary, it drops the least recently used ones of the owner who stores most; if that is the
-// response's own with it, others than his are not dropped.
+// Put stores a response. If necessary, it drops the least recently used ones of the owner who stores most. It fails with
+// ErrNoRoom rather than drop those of owners who store less than the response's owner would.
 func (s *Store) Put(r *Response) error {
 	value, err := json.Marshal(r)
 	if err != nil {
@@ -103,7 +103,10 @@ func (s *Store) Put(r *Response) error {
 	drop := s.expire()
 	more, ok := s.makeRoom(e.Owner, shares.Share{Number: 1, Bytes: e.Size})
 	if !ok {
-		return errors.Join(ErrNoRoom, s.values.change(nil, nil, nil, drop))
+		if err := s.values.change(nil, nil, nil, drop); err != nil {
+			return err
+		}
+		return ErrNoRoom
 	}
 	err = s.values.change(e, value, s.dirty, append(drop, more...))
 	clear(s.dirty)
