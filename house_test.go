@@ -84,7 +84,8 @@ const architecture = `
 
 	# What puts them together.
 	NONE < engine/promptcache;
-	backend, decoder, decoder/sampling, engine/promptcache, meter < engine;
+	backend < engine/prefix;
+	backend, decoder, decoder/sampling, engine/promptcache, engine/prefix, meter < engine;
 	engine, schema, gbnf, validator < constraint;
 
 	# The server, from what all dialects share to the dialects and what wires them.

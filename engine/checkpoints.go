@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"slices"
 
+	"github.com/stencil-json/stencil/engine/prefix"
 	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
@@ -75,7 +76,7 @@ func (c *checkpoints) longest(tokens []int32) (*checkpoint, int) {
 // fitting returns the checkpoint of which a prompt can reuse most, and how many
 // tokens that is, nil and 0 if there is none: all that one holds of a prompt that it
 // holds whole, with the logits after it, else at most all but the last token.
-func (c *checkpoints) fitting(prompt []int32, of cutting) (*checkpoint, int) {
+func (c *checkpoints) fitting(prompt []int32, of prefix.Cutting) (*checkpoint, int) {
 	if c == nil {
 		return nil, 0
 	}
@@ -87,7 +88,7 @@ func (c *checkpoints) fitting(prompt []int32, of cutting) (*checkpoint, int) {
 	}
 	x, n := c.longest(prompt[:len(prompt)-1])
 	if x != nil && c.rewinds {
-		n = of.usable(x.spans, n)
+		n = of.Usable(x.spans, n)
 	}
 	return x, n
 }

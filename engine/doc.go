@@ -41,7 +41,7 @@
 //
 // If the results of a backend depend on how a prompt is split into batches
 // ([backend.Grained]), prompts are always split in the same way and reused only up to
-// such a split; spans.go has the reasons. The KV cells of a sequence that runs alone
+// such a split; package prefix has the reasons. The KV cells of a sequence that runs alone
 // start at the first one.
 //
 // # Checkpoints and the prompt cache

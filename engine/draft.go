@@ -96,7 +96,7 @@ func (l *loop) judgeOne(s *sequence) {
 		d.restart()
 		if n := min(commonPrefix(s.slot.tokens, s.tokens), len(s.tokens)-1); n < len(s.slot.tokens) {
 			if n < s.prompt { // else the prompt stays as it was read
-				n = s.job.cutting.usable(s.slot.spans, n)
+				n = s.job.cutting.Usable(s.slot.spans, n)
 			}
 			l.slots.cut(s.slot, n)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stencil-json/stencil/backend"
 	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine/prefix"
 	"github.com/stencil-json/stencil/engine/promptcache"
 	"github.com/stencil-json/stencil/vocab"
 )
@@ -314,7 +315,7 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 	}
 	req.Choices = max(1, req.Choices)
 	req.Marks = slices.Compact(slices.Sorted(slices.Values(req.Marks)))
-	j := &job{req: req, cutting: cuttingOf(e.slots.grain, &req), stream: newStream(), submitted: time.Now(), open: req.Choices}
+	j := &job{req: req, cutting: prefix.CuttingOf(e.slots.grain, len(req.Prompt), req.Marks), stream: newStream(), submitted: time.Now(), open: req.Choices}
 	j.bind(ctx)
 	if err := e.newSequences(j); err != nil {
 		j.cancel(err)

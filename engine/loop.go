@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/engine/prefix"
 )
 
 // A loop is the goroutine that owns the model's context.
@@ -339,7 +340,7 @@ func (s *sequence) fit(all *slots) {
 	case n == len(s.tokens) && n == len(x.tokens) && n == x.whole && x.answer != nil:
 		s.given = x.answer
 	case n < len(x.tokens) || n == len(s.tokens):
-		all.cut(x, s.job.cutting.usable(x.spans, min(n, len(s.tokens)-1)))
+		all.cut(x, s.job.cutting.Usable(x.spans, min(n, len(s.tokens)-1)))
 	}
 }
 
@@ -424,7 +425,7 @@ func (l *loop) step() bool {
 			l.counts.PromptTokens += uint64(min(len(pending), s.prompt-before))
 		}
 		s.slot.tokens = append(s.slot.tokens, pending...)
-		s.slot.spans = s.slot.spans.add(len(s.slot.tokens), s.kind)
+		s.slot.spans = s.slot.spans.Add(len(s.slot.tokens), s.kind)
 		l.counts.LongestText = max(l.counts.LongestText, len(s.slot.tokens))
 		s.progress(decoded, len(s.slot.tokens))
 		if !s.primed && len(s.slot.tokens) >= s.prompt {
@@ -443,7 +444,7 @@ func (l *loop) step() bool {
 		case s.row >= 0:
 			s.logits = l.context.Logits(s.row)
 			l.sampled = append(l.sampled, s)
-			if l.slots.grain > 1 && s.kind != written {
+			if l.slots.grain > 1 && s.kind != prefix.Written {
 				s.slot.answer, s.slot.whole = slices.Clone(s.logits), len(s.slot.tokens)
 			}
 		}
@@ -453,7 +454,7 @@ func (l *loop) step() bool {
 			for _, g := range d.all[:d.used] {
 				s.slot.tokens = append(s.slot.tokens, g.token)
 			}
-			s.slot.spans = s.slot.spans.add(len(s.slot.tokens), written)
+			s.slot.spans = s.slot.spans.Add(len(s.slot.tokens), prefix.Written)
 		}
 	}
 	l.sampled = l.away.collect(l.sampled)
@@ -570,13 +571,13 @@ func (l *loop) take(s *sequence, room int) int {
 		return 0
 	}
 	n := min(len(pending), room)
-	s.kind = written
+	s.kind = prefix.Written
 	switch at := len(s.slot.tokens); {
 	case !l.slots.rewinds:
 	case !s.primed:
-		n, s.kind = s.job.cutting.next(at, len(s.tokens), room)
+		n, s.kind = s.job.cutting.Next(at, len(s.tokens), room)
 	case at < s.prompt: // its cells were given up
-		n, s.kind = s.job.cutting.next(at, s.prompt, room)
+		n, s.kind = s.job.cutting.Next(at, s.prompt, room)
 	}
 	if len(s.stops) > 0 {
 		n = min(n, s.stops[0].at-len(s.slot.tokens))

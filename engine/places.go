@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/engine/prefix"
 	"github.com/stencil-json/stencil/engine/promptcache"
 )
 
@@ -213,7 +214,7 @@ func (e *Engine) Save(ctx context.Context, n int) (promptcache.State, error) {
 		x := l.slots.holding(tokens)
 		if x == nil {
 			const nothing = -1 // acquire never reuses a prompt's last token
-			if x, _ = l.slots.acquire(append(slices.Clone(tokens), nothing), nil, cutting{}); x == nil {
+			if x, _ = l.slots.acquire(append(slices.Clone(tokens), nothing), nil, prefix.Cutting{}); x == nil {
 				return false, nil
 			}
 			defer l.slots.release(x)
@@ -227,11 +228,11 @@ func (e *Engine) Save(ctx context.Context, n int) (promptcache.State, error) {
 		}
 		out.Tokens = slices.Clone(x.tokens)
 		spans := x.spans
-		if n := len(spans); n == 0 || spans[n-1].end != len(x.tokens) {
-			spans = history{{len(x.tokens), piece}}
+		if n := len(spans); n == 0 || spans[n-1].End != len(x.tokens) {
+			spans = prefix.History{{End: len(x.tokens), Kind: prefix.Piece}}
 		}
 		for _, s := range spans {
-			out.Ends, out.Kinds = append(out.Ends, int32(s.end)), append(out.Kinds, byte(s.kind))
+			out.Ends, out.Kinds = append(out.Ends, int32(s.End)), append(out.Kinds, byte(s.Kind))
 		}
 		return true, nil
 	})
@@ -251,9 +252,9 @@ func (e *Engine) Restore(ctx context.Context, n int, client string, in promptcac
 	if len(in.Tokens) >= e.limit {
 		return &ContextError{Prompt: len(in.Tokens), Limit: e.limit}
 	}
-	var spans history
+	var spans prefix.History
 	for i := range in.Ends {
-		spans = append(spans, span{int(in.Ends[i]), spanKind(in.Kinds[i])})
+		spans = append(spans, prefix.Span{End: int(in.Ends[i]), Kind: prefix.Kind(in.Kinds[i])})
 	}
 	return e.visit(ctx, func(l *loop) (bool, error) {
 		if _, ok := l.seats.tokensAt(n); !ok {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stencil-json/stencil/decoder/sampling"
+	"github.com/stencil-json/stencil/engine/prefix"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -16,7 +17,7 @@ import (
 // safe for concurrent use.
 type job struct {
 	req       Request
-	cutting   cutting // of its prompt
+	cutting   prefix.Cutting // of its prompt
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	forget    func() // ends ctx and its watchers without waking the loop
@@ -62,7 +63,7 @@ type sequence struct {
 	stored   *stored            // being read from disk for it, until it has its slot
 	from     origin             // of the reused part of its prompt
 	stops    []stop             // where its state is to be saved, in order
-	kind     spanKind           // how its tokens in the running batch are computed
+	kind     prefix.Kind        // how its tokens in the running batch are computed
 	given    []float32          // the logits after all of its tokens, from an earlier request
 	watch    func(Passage) bool // Request.Watch; may be nil
 	until    func([]byte) (int, bool)

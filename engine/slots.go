@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/stencil-json/stencil/backend"
+	"github.com/stencil-json/stencil/engine/prefix"
 )
 
 // A slot is one of the backend's sequences and its known contents.
@@ -22,8 +23,8 @@ type slot struct {
 // contents are what KV cells, or a state made of them, hold.
 type contents struct {
 	tokens []int32
-	spans  history   // how they were computed
-	answer []float32 // the logits after the first whole tokens: a prompt and the text forced after it
+	spans  prefix.History // how they were computed
+	answer []float32      // the logits after the first whole tokens: a prompt and the text forced after it
 	whole  int
 }
 
@@ -51,7 +52,7 @@ type slots struct {
 }
 
 func newSlots(ctx backend.Context, kept *checkpoints, log *slog.Logger) *slots {
-	s := &slots{ctx: ctx, rewinds: ctx.Rewinds(), grain: grainOf(ctx), kept: kept, log: log}
+	s := &slots{ctx: ctx, rewinds: ctx.Rewinds(), grain: prefix.GrainOf(ctx), kept: kept, log: log}
 	for id := range int32(ctx.MaxSeqs()) {
 		s.all = append(s.all, &slot{id: id})
 	}
@@ -79,7 +80,7 @@ const (
 // slot, in a checkpoint or in what was read from disk. At least the last token is
 // left over, since the logits come from decoding it, unless the slot still has
 // them: see [contents.again]. It returns nil if no slot is idle.
-func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin) {
+func (s *slots) acquire(prompt []int32, read *stored, c prefix.Cutting) (*slot, origin) {
 	best, common := s.longest(prompt, c)
 	from, at := fromSlot, common
 	var state []byte
@@ -90,7 +91,7 @@ func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin)
 	}
 	if read != nil && read.tokens > at {
 		from, at, state = fromStore, read.tokens, read.state
-		held = contents{tokens: prompt[:read.tokens], spans: history{}.add(at, blocks)}
+		held = contents{tokens: prompt[:read.tokens], spans: prefix.History{}.Add(at, prefix.Blocks)}
 	}
 	if state != nil {
 		best, common = nil, 0
@@ -111,7 +112,7 @@ func (s *slots) acquire(prompt []int32, read *stored, c cutting) (*slot, origin)
 		s.ctx.SeqCopy(best.id, target.id, 0, int32(common))
 		if s.ctx.SeqLen(target.id) == int32(common) {
 			target.tokens = append(target.tokens, best.tokens[:common]...)
-			target.spans = slices.Clone(best.spans).cut(common)
+			target.spans = slices.Clone(best.spans).Cut(common)
 			target.answer, target.whole = best.answer, best.whole
 		} else {
 			s.clear(target) // the state can't be copied in part
@@ -180,7 +181,7 @@ func (s *slots) others(x *slot) bool {
 }
 
 // reach returns how many tokens of a prompt are currently reusable.
-func (s *slots) reach(prompt []int32, c cutting) int {
+func (s *slots) reach(prompt []int32, c prefix.Cutting) int {
 	_, common := s.longest(prompt, c)
 	return max(common, s.kept.reach(prompt[:len(prompt)-1]))
 }
@@ -189,13 +190,13 @@ func (s *slots) reach(prompt []int32, c cutting) int {
 // preferring idle slots among equals; nil if no slot has any. If the model can't
 // rewind, only slots count that hold nothing else. A slot that holds the whole
 // prompt and the logits after it is returned with all of that.
-func (s *slots) longest(prompt []int32, c cutting) (best *slot, common int) {
+func (s *slots) longest(prompt []int32, c prefix.Cutting) (best *slot, common int) {
 	for _, x := range s.all {
 		n := commonPrefix(x.tokens, prompt[:len(prompt)-1])
 		if n < len(x.tokens) && !s.rewinds {
 			continue
 		}
-		if n = c.usable(x.spans, n); x.again(prompt) {
+		if n = c.Usable(x.spans, n); x.again(prompt) {
 			n = x.whole
 		}
 		if n > common || n == common && n > 0 && best.busy && !x.busy {
@@ -418,7 +419,7 @@ func (s *slots) cut(x *slot, n int) {
 			s.clear(x)
 			return
 		}
-		x.tokens, x.spans = x.tokens[:n], x.spans.cut(n)
+		x.tokens, x.spans = x.tokens[:n], x.spans.Cut(n)
 		if x.whole > n {
 			x.answer = nil
 		}
@@ -433,7 +434,7 @@ func (s *slots) resync(x *slot) {
 		s.clear(x)
 		return
 	}
-	x.tokens, x.spans = x.tokens[:n], x.spans.cut(n)
+	x.tokens, x.spans = x.tokens[:n], x.spans.Cut(n)
 	if x.whole > n {
 		x.answer = nil
 	}

@@ -133,7 +133,7 @@ func (l *loop) plan(s *sequence) {
 	inMemory, onDisk := 0, s.job.known
 	consider := func(at int) {
 		if l.slots.rewinds {
-			at = s.job.cutting.before(at) // where the prompt is split anyway
+			at = s.job.cutting.Before(at) // where the prompt is split anyway
 		}
 		if at <= len(s.slot.tokens) || at >= s.prompt {
 			return

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,81 +9,6 @@ import (
 	"github.com/stencil-json/stencil/backend"
 	"github.com/stencil-json/stencil/backend/scripted"
 )
-
-// TestCutting splits whole prompts and compares the batches.
-func TestCutting(t *testing.T) {
-	for _, c := range []struct {
-		cutting
-		from, end, room int
-		want            string
-	}{
-		{cutting{1, 0}, 0, 100, 512, "[{100 written}]"},
-		{cutting{64, 0}, 0, 40, 512, "[{40 rest}]"},
-		{cutting{64, 0}, 0, 64, 512, "[{64 blocks}]"},
-		{cutting{64, 0}, 0, 300, 512, "[{256 blocks} {300 rest}]"},
-		{cutting{64, 0}, 0, 300, 150, "[{128 blocks} {256 blocks} {300 rest}]"},
-		{cutting{64, 0}, 0, 300, 63, "[{63 piece} {64 rest} {127 piece} {128 rest} {191 piece} {192 rest} {255 piece} {256 rest} {300 rest}]"},
-		{cutting{64, 100}, 0, 300, 512, "[{64 blocks} {100 rest} {292 blocks} {300 rest}]"},
-		{cutting{64, 100}, 0, 90, 512, "[{64 blocks} {90 rest}]"},
-		{cutting{64, 0}, 70, 300, 512, "[{128 rest} {256 blocks} {300 rest}]"},
-		{cutting{64, 0}, 70, 90, 512, "[{90 rest}]"},
-	} {
-		var got history
-		for at := c.from; at < c.end; {
-			n, kind := c.next(at, c.end, c.room)
-			if n < 1 || n > c.room {
-				t.Fatalf("%+v: %d tokens at %d", c, n, at)
-			}
-			at += n
-			got = append(got, span{at, kind})
-		}
-		if s := fmt.Sprint(got); s != c.want {
-			t.Errorf("%+v: %s, want %s", c, s, c.want)
-		}
-	}
-}
-
-func (x span) String() string {
-	return fmt.Sprintf("{%d %s}", x.end, [...]string{"blocks", "rest", "piece", "written"}[x.kind])
-}
-
-// TestUsable checks how much of a slot another prompt can reuse.
-func TestUsable(t *testing.T) {
-	turn := history{{64, blocks}, {100, rest}, {164, blocks}, {180, rest}, {200, written}, {230, rest}, {240, written}}
-	for _, c := range []struct {
-		cutting
-		h       history
-		n, want int
-	}{
-		{cutting{1, 0}, nil, 77, 77},
-		{cutting{64, 0}, nil, 77, 0}, // it is unknown how it was computed
-		{cutting{64, 0}, history{{256, blocks}, {300, rest}}, 300, 256},
-		{cutting{64, 0}, history{{256, blocks}, {300, rest}}, 255, 192},
-		{cutting{64, 0}, history{{256, blocks}, {300, rest}}, 63, 0},
-		{cutting{64, 0}, history{{40, rest}, {60, written}}, 39, 0},
-		{cutting{64, 0}, history{{40, rest}, {60, written}}, 41, 41},
-		{cutting{64, 0}, history{{40, piece}, {60, rest}}, 60, 0},
-		{cutting{64, 100}, turn, 99, 64},
-		{cutting{64, 100}, turn, 100, 100}, // up to the mark
-		{cutting{64, 100}, turn, 120, 100},
-		{cutting{64, 100}, turn, 170, 164},
-		{cutting{64, 100}, turn, 190, 190},
-		{cutting{64, 100}, turn, 210, 200},
-		{cutting{64, 100}, turn, 235, 235},
-		{cutting{64, 0}, turn, 120, 64}, // this prompt isn't split at 100
-		{cutting{64, 0}, turn, 164, 64},
-	} {
-		if got := c.usable(c.h, c.n); got != c.want {
-			t.Errorf("%+v: %d, want %d", c, got, c.want)
-		}
-	}
-	if got := fmt.Sprint(slices.Clone(turn).cut(170)); got != "[{64 blocks} {100 rest} {164 blocks} {170 piece}]" {
-		t.Error(got)
-	}
-	if got := fmt.Sprint(slices.Clone(turn).cut(164)); got != "[{64 blocks} {100 rest} {164 blocks}]" {
-		t.Error(got)
-	}
-}
 
 // TestGrain sends prompts one after another to a context with a grain, and compares
 // the batches of their prefill.
