@@ -2,7 +2,6 @@ package engine
 
 import (
 	"container/list"
-	"slices"
 
 	"github.com/stencil-json/stencil/engine/prefix"
 	"github.com/stencil-json/stencil/engine/promptcache"
@@ -57,7 +56,7 @@ func (e *Engine) WantsOpening(prompt int) bool { return e.slots.grain > 1 && pro
 
 // longest returns the checkpoint with the longest usable prefix of the tokens and
 // that length, or nil and 0. It marks the checkpoint as used.
-func (c *checkpoints) longest(tokens []int32) (*checkpoint, int) {
+func (c *checkpoints) longest(of run) (*checkpoint, int) {
 	if c == nil {
 		return nil, 0
 	}
@@ -65,18 +64,18 @@ func (c *checkpoints) longest(tokens []int32) (*checkpoint, int) {
 	if c.rewinds {
 		find = c.longestPart
 	}
-	best, common := find(tokens)
+	best, shared := find(of)
 	if best == nil {
 		return nil, 0
 	}
 	c.recent.MoveToFront(best)
-	return best.Value.(*checkpoint), common
+	return best.Value.(*checkpoint), shared
 }
 
 // fitting returns the checkpoint of which a prompt can reuse most, and how many
 // tokens that is, nil and 0 if there is none: all that one holds of a prompt that it
 // holds whole, with the logits after it, else at most all but the last token.
-func (c *checkpoints) fitting(prompt []int32, of prefix.Cutting) (*checkpoint, int) {
+func (c *checkpoints) fitting(prompt run, of prefix.Cutting) (*checkpoint, int) {
 	if c == nil {
 		return nil, 0
 	}
@@ -86,45 +85,56 @@ func (c *checkpoints) fitting(prompt []int32, of prefix.Cutting) (*checkpoint, i
 			return x, x.whole
 		}
 	}
-	x, n := c.longest(prompt[:len(prompt)-1])
+	x, n := c.longest(prompt.to(len(prompt.tokens) - 1))
 	if x != nil && c.rewinds {
 		n = of.Usable(x.spans, n)
 	}
 	return x, n
 }
 
-// longestWhole considers only checkpoints that are prefixes of the tokens.
-func (c *checkpoints) longestWhole(tokens []int32) (best *list.Element, common int) {
-	hash := uint64(0)
-	for i, t := range tokens {
+// hash returns the key of a run in the index.
+func (r run) hash() (hash uint64) {
+	for _, b := range []byte(r.owner) {
+		hash = promptcache.Extend(hash, int32(b))
+	}
+	for _, t := range r.tokens {
 		hash = promptcache.Extend(hash, t)
-		if el := c.index[hash]; el != nil && slices.Equal(el.Value.(*checkpoint).tokens, tokens[:i+1]) {
-			best, common = el, i+1
+	}
+	return hash
+}
+
+// longestWhole considers only checkpoints that are prefixes of the tokens.
+func (c *checkpoints) longestWhole(of run) (best *list.Element, shared int) {
+	hash := of.to(0).hash()
+	for i, t := range of.tokens {
+		hash = promptcache.Extend(hash, t)
+		if el := c.index[hash]; el != nil && len(el.Value.(*checkpoint).tokens) == i+1 && common(el.Value.(*checkpoint).run, of) == i+1 {
+			best, shared = el, i+1
 		}
 	}
-	return best, common
+	return best, shared
 }
 
 // longestPart considers every checkpoint with a common prefix. They are few: each
 // saves enough tokens to be worth a copy.
-func (c *checkpoints) longestPart(tokens []int32) (best *list.Element, common int) {
+func (c *checkpoints) longestPart(of run) (best *list.Element, shared int) {
 	for el := c.recent.Front(); el != nil; el = el.Next() {
-		if n := commonPrefix(el.Value.(*checkpoint).tokens, tokens); n > common {
-			best, common = el, n
+		if n := common(el.Value.(*checkpoint).run, of); n > shared {
+			best, shared = el, n
 		}
 	}
-	return best, common
+	return best, shared
 }
 
 // reach returns how many of the tokens the checkpoints cover.
-func (c *checkpoints) reach(tokens []int32) int {
-	_, common := c.longest(tokens)
-	return common
+func (c *checkpoints) reach(of run) int {
+	_, shared := c.longest(of)
+	return shared
 }
 
 // wants reports whether a state after these tokens is worth its memory.
-func (c *checkpoints) wants(tokens []int32) bool {
-	return c != nil && c.mayFit(len(tokens)) && len(tokens)-c.reach(tokens) >= spacing
+func (c *checkpoints) wants(of run) bool {
+	return c != nil && c.mayFit(len(of.tokens)) && len(of.tokens)-c.reach(of) >= spacing
 }
 
 // mayFit reports whether a state after the given number of tokens may be within
@@ -142,14 +152,12 @@ func (c *checkpoints) put(held contents, state []byte) bool {
 		}
 		return false
 	}
-	for _, t := range tokens {
-		x.hash = promptcache.Extend(x.hash, t)
-	}
+	x.hash = x.run.hash()
 	if old := c.index[x.hash]; old != nil {
 		c.forget(old.Value.(*checkpoint))
 	}
 	if c.rewinds {
-		c.forgetWithin(tokens)
+		c.forgetWithin(x.run)
 	}
 	c.index[x.hash] = c.recent.PushFront(x)
 	for c.size += x.size(); c.size > c.limit; {
@@ -170,24 +178,24 @@ func (c *checkpoints) forget(x *checkpoint) {
 }
 
 // forgetWithin drops the checkpoints that a state after these tokens includes.
-func (c *checkpoints) forgetWithin(tokens []int32) {
+func (c *checkpoints) forgetWithin(of run) {
 	for el := c.recent.Front(); el != nil; {
 		x := el.Value.(*checkpoint)
 		el = el.Next()
-		if commonPrefix(x.tokens, tokens) == len(x.tokens) {
+		if common(x.run, of) == len(x.tokens) {
 			c.forget(x)
 		}
 	}
 }
 
-// forgetAll drops the checkpoints whose tokens satisfy of.
-func (c *checkpoints) forgetAll(of func(tokens []int32) bool) {
+// forgetAll drops the checkpoints that satisfy of.
+func (c *checkpoints) forgetAll(of func(run) bool) {
 	if c == nil {
 		return
 	}
 	for el := c.recent.Front(); el != nil; {
 		x := el.Value.(*checkpoint)
-		if el = el.Next(); of(x.tokens) {
+		if el = el.Next(); of(x.run) {
 			c.forget(x)
 		}
 	}

@@ -33,6 +33,9 @@ type Config struct {
 	// PromptCache stores states of prompts on disk; nil: none are stored. The caller
 	// closes it, after the engine.
 	PromptCache *promptcache.Store
+	// Apart has prompts reused only within a client; otherwise, the time of a prompt
+	// and its cached tokens tell a client what others have sent.
+	Apart bool
 
 	Context backend.ContextParams // MaxSeqs is set by the engine
 	Log     *slog.Logger          // default slog.Default()
@@ -55,6 +58,14 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.Default()
 	}
 	return c
+}
+
+// owner returns the owner of a client's tokens.
+func (c Config) owner(client string) string {
+	if !c.Apart {
+		return ""
+	}
+	return client
 }
 
 // An Engine serves one model. It is safe for concurrent use.
@@ -315,7 +326,7 @@ func (e *Engine) newJob(ctx context.Context, req Request) (*job, error) {
 	}
 	req.Choices = max(1, req.Choices)
 	req.Marks = slices.Compact(slices.Sorted(slices.Values(req.Marks)))
-	j := &job{req: req, cutting: prefix.CuttingOf(e.slots.grain, len(req.Prompt), req.Marks), stream: newStream(), submitted: time.Now(), open: req.Choices}
+	j := &job{req: req, owner: e.cfg.owner(req.Client), cutting: prefix.CuttingOf(e.slots.grain, len(req.Prompt), req.Marks), stream: newStream(), submitted: time.Now(), open: req.Choices}
 	j.bind(ctx)
 	if err := e.newSequences(j); err != nil {
 		j.cancel(err)

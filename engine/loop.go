@@ -286,9 +286,9 @@ func (l *loop) place(s *sequence) bool {
 		l.accompany(s.slot)
 		return s.slot != nil
 	}
-	slot, from := l.slots.acquire(s.tokens, s.arrived(), s.job.cutting)
+	slot, from := l.slots.acquire(s.run(), s.arrived(), s.job.cutting)
 	if slot == nil && l.away.takeSlot() {
-		slot, from = l.slots.acquire(s.tokens, s.arrived(), s.job.cutting)
+		slot, from = l.slots.acquire(s.run(), s.arrived(), s.job.cutting)
 	}
 	l.accompany(slot)
 	if slot == nil {
@@ -362,7 +362,7 @@ func (l *loop) sharedWithBusy(s *sequence, own *slot) int {
 	most := 0
 	for _, x := range l.slots.all {
 		if x.busy && x != own {
-			most = max(most, commonPrefix(x.tokens, s.tokens))
+			most = max(most, common(x.run, s.run()))
 		}
 	}
 	return most
@@ -615,7 +615,7 @@ func (l *loop) decodeFailed(err error) {
 		before := len(s.slot.tokens)
 		l.slots.resync(s.slot)
 		if len(s.slot.tokens) < before && s.job.ctx.Err() == nil {
-			l.slots.recall(s.slot, s.tokens)
+			l.slots.recall(s.slot, s.run())
 		}
 	}
 	switch {

@@ -64,7 +64,7 @@ func (a *seats) sit(s *sequence) {
 	defer l.mu.Unlock()
 	held := make([]int, len(l.places))
 	for i := range l.places {
-		if n := commonPrefix(l.places[i].tokens, s.tokens); n*similar >= s.prompt {
+		if n := common(a.at(i), s.run()); n*similar >= s.prompt {
 			held[i] = n
 		}
 	}
@@ -165,12 +165,18 @@ func (a *seats) receive() {
 	l.visits.mu.Unlock()
 }
 
-// tokensAt returns the tokens last at a place; ok is false while a sequence generates there.
-func (a *seats) tokensAt(n int) (tokens []int32, ok bool) {
+// at returns the tokens last at a place. The caller holds the lock.
+func (a *seats) at(n int) run {
+	p := &a.loop.places[n]
+	return run{a.loop.cfg.owner(p.client), p.tokens}
+}
+
+// last returns the tokens last at a place; ok is false while a sequence generates there.
+func (a *seats) last(n int) (held run, ok bool) {
 	l := a.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.places[n].tokens, l.places[n].users == 0
+	return a.at(n), l.places[n].users == 0
 }
 
 // errPlace means that the model's states can't be saved.
@@ -203,7 +209,8 @@ func (e *Engine) Save(ctx context.Context, n int) (promptcache.State, error) {
 	}
 	var out promptcache.State // owned by the loop until visit returns
 	err := e.visit(ctx, func(l *loop) (bool, error) {
-		tokens, ok := l.seats.tokensAt(n)
+		held, ok := l.seats.last(n)
+		tokens := held.tokens
 		if !ok {
 			return false, nil
 		}
@@ -211,10 +218,10 @@ func (e *Engine) Save(ctx context.Context, n int) (promptcache.State, error) {
 		if out.Key = key; err != nil || len(tokens) == 0 {
 			return true, err
 		}
-		x := l.slots.holding(tokens)
+		x := l.slots.holding(held)
 		if x == nil {
 			const nothing = -1 // acquire never reuses a prompt's last token
-			if x, _ = l.slots.acquire(append(slices.Clone(tokens), nothing), nil, prefix.Cutting{}); x == nil {
+			if x, _ = l.slots.acquire(run{held.owner, append(slices.Clone(tokens), nothing)}, nil, prefix.Cutting{}); x == nil {
 				return false, nil
 			}
 			defer l.slots.release(x)
@@ -257,7 +264,7 @@ func (e *Engine) Restore(ctx context.Context, n int, client string, in promptcac
 		spans = append(spans, prefix.Span{End: int(in.Ends[i]), Kind: prefix.Kind(in.Kinds[i])})
 	}
 	return e.visit(ctx, func(l *loop) (bool, error) {
-		if _, ok := l.seats.tokensAt(n); !ok {
+		if _, ok := l.seats.last(n); !ok {
 			return false, nil
 		}
 		key, err := l.seats.stateKey()
@@ -274,7 +281,7 @@ func (e *Engine) Restore(ctx context.Context, n int, client string, in promptcac
 			}
 			defer l.slots.release(x)
 			l.seats.disorder()
-			if err := l.slots.restore(x, contents{tokens: in.Tokens, spans: spans}, in.Bytes); err != nil {
+			if err := l.slots.restore(x, contents{run: run{l.cfg.owner(client), in.Tokens}, spans: spans}, in.Bytes); err != nil {
 				return true, err
 			}
 			if len(x.tokens) == 0 {
@@ -296,17 +303,17 @@ func (e *Engine) Erase(ctx context.Context, n int) (int, error) {
 	}
 	erased := 0
 	err := e.visit(ctx, func(l *loop) (bool, error) {
-		tokens, ok := l.seats.tokensAt(n)
+		last, ok := l.seats.last(n)
 		if !ok {
 			return false, nil
 		}
-		erased = len(tokens)
-		same := func(held []int32) bool {
-			n := commonPrefix(held, tokens)
-			return n > 0 && n == min(len(held), len(tokens))
+		erased = len(last.tokens)
+		same := func(held run) bool {
+			n := common(held, last)
+			return n > 0 && n == min(len(held.tokens), len(last.tokens))
 		}
 		for _, x := range l.slots.all {
-			if !x.busy && same(x.tokens) {
+			if !x.busy && same(x.run) {
 				l.slots.clear(x)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stencil-json/stencil/decoder/sampling"
 	"github.com/stencil-json/stencil/engine/prefix"
+	"github.com/stencil-json/stencil/engine/promptcache"
 	"github.com/stencil-json/stencil/vocab"
 )
 
@@ -17,6 +18,7 @@ import (
 // safe for concurrent use.
 type job struct {
 	req       Request
+	owner     string         // of its prompt and what follows
 	cutting   prefix.Cutting // of its prompt
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
@@ -29,7 +31,8 @@ type job struct {
 	lost      error // why the job ended, while some of its sequences are still away
 	submitted time.Time
 
-	readable, known int // tokens of the prompt that can be read from disk, and that are stored there or about to be
+	shelf           *promptcache.Shelf // of its owner; nil: none
+	readable, known int                // tokens of the prompt that can be read from disk, and that are stored there or about to be
 }
 
 // A sequence is one choice of a job.
@@ -129,6 +132,8 @@ func (s *sequence) left() int {
 func (s *sequence) generated() int { return len(s.tokens) - s.prompt + s.shrunk }
 
 // pending returns the tokens that have not been decoded.
+func (s *sequence) run() run { return run{s.job.owner, s.tokens} }
+
 func (s *sequence) pending() []int32 { return s.tokens[len(s.slot.tokens):] }
 
 // begin appends what the constraint forces at the start, before anything has been decoded. It

@@ -20,9 +20,27 @@ type slot struct {
 	first bool   // its cells are the first of the cache, in order
 }
 
+// A run is a run of tokens and whose it is. One owner's tokens have nothing in common with
+// another's, so that neither the time nor the counts of a prompt tell what others sent.
+type run struct {
+	owner  string // see [Config.Apart]
+	tokens []int32
+}
+
+// to returns the first n tokens.
+func (r run) to(n int) run { return run{r.owner, r.tokens[:n:n]} }
+
+// common returns how many of their first tokens two runs have in common.
+func common(a, b run) int {
+	if a.owner != b.owner {
+		return 0
+	}
+	return commonPrefix(a.tokens, b.tokens)
+}
+
 // contents are what KV cells, or a state made of them, hold.
 type contents struct {
-	tokens []int32
+	run
 	spans  prefix.History // how they were computed
 	answer []float32      // the logits after the first whole tokens: a prompt and the text forced after it
 	whole  int
@@ -36,8 +54,8 @@ func (x contents) clone() contents {
 
 // again reports whether contents have the prompt and what was forced after it, with
 // the logits after that.
-func (x *contents) again(prompt []int32) bool {
-	return x.answer != nil && x.whole >= len(prompt) && commonPrefix(x.tokens, prompt) == len(prompt)
+func (x *contents) again(prompt run) bool {
+	return x.answer != nil && x.whole >= len(prompt.tokens) && common(x.run, prompt) == len(prompt.tokens)
 }
 
 // slots is the KV cache as seen by the scheduler. Only the loop uses it.
@@ -80,9 +98,9 @@ const (
 // slot, in a checkpoint or in what was read from disk. At least the last token is
 // left over, since the logits come from decoding it, unless the slot still has
 // them: see [contents.again]. It returns nil if no slot is idle.
-func (s *slots) acquire(prompt []int32, read *stored, c prefix.Cutting) (*slot, origin) {
-	best, common := s.longest(prompt, c)
-	from, at := fromSlot, common
+func (s *slots) acquire(prompt run, read *stored, c prefix.Cutting) (*slot, origin) {
+	best, shared := s.longest(prompt, c)
+	from, at := fromSlot, shared
 	var state []byte
 	var held contents // of the state: all of prompt[:at], and maybe more
 	var saved *checkpoint
@@ -91,12 +109,12 @@ func (s *slots) acquire(prompt []int32, read *stored, c prefix.Cutting) (*slot, 
 	}
 	if read != nil && read.tokens > at {
 		from, at, state = fromStore, read.tokens, read.state
-		held = contents{tokens: prompt[:read.tokens], spans: prefix.History{}.Add(at, prefix.Blocks)}
+		held = contents{run: prompt.to(read.tokens), spans: prefix.History{}.Add(at, prefix.Blocks)}
 	}
 	if state != nil {
-		best, common = nil, 0
+		best, shared = nil, 0
 	}
-	target := s.choose(best, common)
+	target := s.choose(best, shared)
 	if target == nil {
 		return nil, from
 	}
@@ -104,15 +122,15 @@ func (s *slots) acquire(prompt []int32, read *stored, c prefix.Cutting) (*slot, 
 	s.touch(target)
 	switch {
 	case target == best:
-		s.cut(target, common)
+		s.cut(target, shared)
 	case best == nil:
 		s.giveUp(target)
 	default:
 		s.giveUp(target)
-		s.ctx.SeqCopy(best.id, target.id, 0, int32(common))
-		if s.ctx.SeqLen(target.id) == int32(common) {
-			target.tokens = append(target.tokens, best.tokens[:common]...)
-			target.spans = slices.Clone(best.spans).Cut(common)
+		s.ctx.SeqCopy(best.id, target.id, 0, int32(shared))
+		if s.ctx.SeqLen(target.id) == int32(shared) {
+			target.tokens = append(target.tokens, best.tokens[:shared]...)
+			target.spans = slices.Clone(best.spans).Cut(shared)
 			target.answer, target.whole = best.answer, best.whole
 		} else {
 			s.clear(target) // the state can't be copied in part
@@ -128,7 +146,8 @@ func (s *slots) acquire(prompt []int32, read *stored, c prefix.Cutting) (*slot, 
 			s.kept.forget(saved) // its tokens are in the KV cells again
 		}
 	}
-	s.park(target, len(prompt))
+	target.owner = prompt.owner
+	s.park(target, len(prompt.tokens))
 	return target, from
 }
 
@@ -157,7 +176,7 @@ func (s *slots) restore(x *slot, held contents, state []byte) error {
 	}
 	if err == nil {
 		x.contents = held.clone()
-		if !s.rewinds && s.kept.wants(tokens) { // it is from disk
+		if !s.rewinds && s.kept.wants(held.run) { // it is from disk
 			s.kept.put(held, state)
 		}
 		return nil
@@ -169,7 +188,7 @@ func (s *slots) restore(x *slot, held contents, state []byte) error {
 		return nil // they take up the room
 	}
 	s.log.Warn(told, "tokens", len(tokens), "bytes", len(state), "error", err)
-	if c, n := s.kept.longest(tokens); c != nil && n == len(c.tokens) && n == len(tokens) {
+	if c, n := s.kept.longest(held.run); c != nil && n == len(c.tokens) && n == len(tokens) {
 		s.kept.forget(c)
 	}
 	return err
@@ -181,35 +200,35 @@ func (s *slots) others(x *slot) bool {
 }
 
 // reach returns how many tokens of a prompt are currently reusable.
-func (s *slots) reach(prompt []int32, c prefix.Cutting) int {
-	_, common := s.longest(prompt, c)
-	return max(common, s.kept.reach(prompt[:len(prompt)-1]))
+func (s *slots) reach(prompt run, c prefix.Cutting) int {
+	_, shared := s.longest(prompt, c)
+	return max(shared, s.kept.reach(prompt.to(len(prompt.tokens)-1)))
 }
 
 // longest returns the slot with the longest prefix of the prompt and that length,
 // preferring idle slots among equals; nil if no slot has any. If the model can't
 // rewind, only slots count that hold nothing else. A slot that holds the whole
 // prompt and the logits after it is returned with all of that.
-func (s *slots) longest(prompt []int32, c prefix.Cutting) (best *slot, common int) {
+func (s *slots) longest(prompt run, c prefix.Cutting) (best *slot, shared int) {
 	for _, x := range s.all {
-		n := commonPrefix(x.tokens, prompt[:len(prompt)-1])
+		n := common(x.run, prompt.to(len(prompt.tokens)-1))
 		if n < len(x.tokens) && !s.rewinds {
 			continue
 		}
 		if n = c.Usable(x.spans, n); x.again(prompt) {
 			n = x.whole
 		}
-		if n > common || n == common && n > 0 && best.busy && !x.busy {
-			best, common = x, n
+		if n > shared || n == shared && n > 0 && best.busy && !x.busy {
+			best, shared = x, n
 		}
 	}
-	return best, common
+	return best, shared
 }
 
 // holding returns a slot that holds these tokens and no others, nil if there is none.
-func (s *slots) holding(tokens []int32) *slot {
+func (s *slots) holding(held run) *slot {
 	for _, x := range s.all {
-		if slices.Equal(x.tokens, tokens) {
+		if x.owner == held.owner && slices.Equal(x.tokens, held.tokens) {
 			return x
 		}
 	}
@@ -219,8 +238,8 @@ func (s *slots) holding(tokens []int32) *slot {
 // choose returns the idle slot to use: the one with the prefix if it holds hardly
 // anything else, as when a conversation continues; else an empty one, or the least
 // recently used.
-func (s *slots) choose(best *slot, common int) *slot {
-	if best != nil && !best.busy && goesOn(len(best.tokens), common) {
+func (s *slots) choose(best *slot, shared int) *slot {
+	if best != nil && !best.busy && goesOn(len(best.tokens), shared) {
 		return best
 	}
 	var target *slot
@@ -304,7 +323,7 @@ func (s *slots) touch(x *slot) {
 
 // giveUp empties a slot. It makes a checkpoint first if that is worthwhile.
 func (s *slots) giveUp(x *slot) {
-	if s.kept.wants(x.tokens) && (!s.rewinds || s.saves(x, s.all)) {
+	if s.kept.wants(x.run) && (!s.rewinds || s.saves(x, s.all)) {
 		s.keep(x)
 	}
 	s.clear(x)
@@ -357,7 +376,7 @@ const idlePart = 16
 func sharedWith(x *slot, others []*slot) (most int) {
 	for _, y := range others {
 		if y != x {
-			most = max(most, commonPrefix(x.tokens, y.tokens))
+			most = max(most, common(x.run, y.run))
 		}
 	}
 	return most
@@ -371,7 +390,7 @@ const keptPart = 16
 // with the given slots and the checkpoints.
 func (s *slots) saves(x *slot, others []*slot) bool {
 	n := len(x.tokens)
-	return n-max(sharedWith(x, others), s.kept.reach(x.tokens)) >= max(spacing, n/keptPart)
+	return n-max(sharedWith(x, others), s.kept.reach(x.run)) >= max(spacing, n/keptPart)
 }
 
 // keep makes a checkpoint of a slot. It returns false if that exceeds the limit of
@@ -442,8 +461,8 @@ func (s *slots) resync(x *slot) {
 
 // recall restores the lost tokens of a sequence from a checkpoint, as far as there
 // is one.
-func (s *slots) recall(x *slot, tokens []int32) {
-	if c, n := s.kept.longest(tokens[:len(tokens)-1]); n > len(x.tokens) {
+func (s *slots) recall(x *slot, lost run) {
+	if c, n := s.kept.longest(lost.to(len(lost.tokens) - 1)); n > len(x.tokens) {
 		s.clear(x)
 		s.restore(x, c.contents, c.state)
 		s.cut(x, n)

@@ -27,11 +27,11 @@ type stored struct {
 // find looks for prefixes of a job's prompt on disk. It runs on the goroutine
 // that submits the job.
 func (j *job) find(shelf *promptcache.Shelf) {
-	if shelf == nil || j.req.Solo || j.req.NoReuse {
+	if j.shelf = shelf.Of(j.owner); j.shelf == nil || j.req.Solo || j.req.NoReuse {
 		return
 	}
 	n := len(j.req.Prompt) - 1
-	j.readable, j.known = shelf.Find(j.req.Prompt[:n])
+	j.readable, j.known = j.shelf.Find(j.req.Prompt[:n])
 }
 
 // worthReading reports whether a state of the given number of tokens is worth
@@ -50,7 +50,7 @@ func worthWriting(tokens, known int) bool {
 func (l *loop) reading(s *sequence) bool {
 	if s.stored == nil {
 		tokens := s.job.readable
-		if tokens == 0 || !worthReading(tokens, l.slots.reach(s.tokens, s.job.cutting)) {
+		if tokens == 0 || !worthReading(tokens, l.slots.reach(s.run(), s.job.cutting)) {
 			return false
 		}
 		l.read(s, tokens)
@@ -73,7 +73,7 @@ func (l *loop) read(s *sequence, tokens int) {
 	s.stored = r
 	prefix := s.tokens[:tokens:tokens]
 	l.reads.Go(func() {
-		r.state, _ = l.shelf.Read(prefix)
+		r.state, _ = s.job.shelf.Read(prefix)
 		close(r.done)
 		l.signal()
 	})
@@ -101,7 +101,7 @@ func (l *loop) placed(s *sequence) {
 	}
 	if reason := r.refused; reason != nil {
 		prefix := s.tokens[:r.tokens:r.tokens]
-		l.reads.Go(func() { l.shelf.Reject(prefix, reason) })
+		l.reads.Go(func() { s.job.shelf.Reject(prefix, reason) })
 	}
 }
 
@@ -127,7 +127,7 @@ type stop struct {
 func (l *loop) plan(s *sequence) {
 	s.stops = s.stops[:0]
 	kept := l.slots.atMarks()
-	if s.job.req.Solo || kept == nil && l.shelf == nil {
+	if s.job.req.Solo || kept == nil && s.job.shelf == nil {
 		return
 	}
 	inMemory, onDisk := 0, s.job.known
@@ -139,10 +139,10 @@ func (l *loop) plan(s *sequence) {
 			return
 		}
 		x := stop{at: at}
-		if kept.wants(s.tokens[:at]) && at-inMemory >= spacing {
+		if kept.wants(s.run().to(at)) && at-inMemory >= spacing {
 			x.memory, inMemory = true, at
 		}
-		if l.shelf != nil && l.scales == nil && worthWriting(at, onDisk) && (l.tooLong == 0 || at < l.tooLong) {
+		if s.job.shelf != nil && l.scales == nil && worthWriting(at, onDisk) && (l.tooLong == 0 || at < l.tooLong) {
 			x.disk, onDisk = true, at
 		}
 		if x.memory || x.disk {
@@ -161,8 +161,8 @@ func (l *loop) keep(s *sequence) {
 	s.stops = s.stops[1:]
 	tokens := s.slot.tokens
 	// Another sequence may have saved it in the meantime.
-	x.memory = x.memory && l.slots.kept.wants(tokens)
-	x.disk = x.disk && !l.shelf.Has(tokens)
+	x.memory = x.memory && l.slots.kept.wants(s.slot.run)
+	x.disk = x.disk && !s.job.shelf.Has(tokens)
 	var state []byte
 	switch {
 	case x.memory:
@@ -171,10 +171,10 @@ func (l *loop) keep(s *sequence) {
 		state = l.slots.state(s.slot)
 	}
 	if x.disk && state != nil {
-		if int64(len(state)) > l.shelf.MaxState() && (l.tooLong == 0 || len(tokens) < l.tooLong) {
+		if int64(len(state)) > s.job.shelf.MaxState() && (l.tooLong == 0 || len(tokens) < l.tooLong) {
 			l.tooLong = len(tokens)
-			l.cfg.Log.Warn("a prompt is larger than the prompt cache takes", "tokens", len(tokens), "bytes", len(state), "most", l.shelf.MaxState())
+			l.cfg.Log.Warn("a prompt is larger than the prompt cache takes", "tokens", len(tokens), "bytes", len(state), "most", s.job.shelf.MaxState())
 		}
-		l.shelf.Put(append([]int32(nil), tokens...), state)
+		s.job.shelf.Put(append([]int32(nil), tokens...), state)
 	}
 }

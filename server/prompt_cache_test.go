@@ -9,6 +9,7 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/engine/promptcache"
+	"github.com/stencil-json/stencil/server/access"
 )
 
 // TestPromptCacheOverHTTP checks that conversations are stored by their parts:
@@ -69,5 +70,38 @@ func TestPromptCacheOverHTTP(t *testing.T) {
 	}
 	if metrics := end(); !strings.Contains(metrics, fmt.Sprintf("stencil_checkpoint_tokens_total{model=\"tiny\"} %v\n", n)) {
 		t.Errorf("%v tokens are not in the metrics:\n%s", n, metrics)
+	}
+}
+
+// TestPromptsOfOthers checks that a client learns nothing of another's prompts from what is cached, on each path that tells it.
+func TestPromptsOfOthers(t *testing.T) {
+	text := strings.Repeat("The code is 4711. ", 40)
+	for _, apart := range []bool{true, false} {
+		_, url := start(t, setup{reply: "fine", eng: engine.Config{Apart: apart}, cfg: Config{Access: access.Config{Keys: []string{"ann", "bob"}}}})
+		for _, c := range []struct{ path, body, cached string }{
+			{"/v1/chat/completions", `{"messages": [{"role": "user", "content": %q}], "max_tokens": 3}`, "usage prompt_tokens_details cached_tokens"},
+			{"/v1/completions", `{"prompt": %q, "max_tokens": 3}`, "usage prompt_tokens_details cached_tokens"},
+			{"/v1/responses", `{"input": %q, "max_output_tokens": 16}`, "usage input_tokens_details cached_tokens"},
+			{"/v1/messages", `{"model": "tiny", "messages": [{"role": "user", "content": %q}], "max_tokens": 3}`, "usage cache_read_input_tokens"},
+			{"/completion", `{"prompt": %q, "n_predict": 3}`, "timings cache_n"},
+			{"/generate", `{"prompt": %q, "max_tokens": 3}`, "usage prompt_tokens_details cached_tokens"},
+		} {
+			ask := func(key string) float64 {
+				status, got := sendAs(t, "POST", url+c.path, key, fmt.Sprintf(c.body, c.path+text))
+				var path []any
+				for _, name := range strings.Fields(c.cached) {
+					path = append(path, name)
+				}
+				n, ok := at(got, path...).(float64)
+				if status != 200 || !ok {
+					t.Fatalf("%s: %d %v", c.path, status, got)
+				}
+				return n
+			}
+			first, other, own := ask("ann"), ask("bob"), ask("ann")
+			if other > 20 == apart || own < first+300 { // a template's beginning is no secret
+				t.Errorf("apart %v, %s: %v cached at first, %v for another key, %v for the same", apart, c.path, first, other, own)
+			}
+		}
 	}
 }

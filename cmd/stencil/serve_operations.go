@@ -108,6 +108,8 @@ func (f *serveFlags) checkOperations() error {
 			return errors.New("--api-key must not be empty")
 		}
 	}
+	keys := slices.Sorted(slices.Values(f.server.Access.Keys))
+	f.engine.Apart = len(slices.Compact(keys)) > 1 && !f.prompts.share
 	if f.server.MaxModels < 0 || f.operations.sleep < 0 {
 		return errors.New("--models-max and --sleep must not be negative")
 	}

@@ -39,12 +39,14 @@ func (f *toolForm) Set(name string) error {
 type promptFlags struct {
 	dir   string
 	bytes int64
+	share bool
 }
 
 func (f *promptFlags) register(flags *pflag.FlagSet, cfg *engine.Config) {
 	flags.Int64Var(&cfg.CheckpointBytes, "checkpoint-bytes", 0, "memory for states evicted from the KV cache; negative: none (default: 1/8 of free RAM, up to 1 GiB)")
 	flags.StringVar(&f.dir, "prompt-cache", "", "folder for prompt states that survive a restart; holds prompt text, readable by this user only")
 	flags.Int64Var(&f.bytes, "prompt-cache-bytes", 4<<30, "maximum size of the --prompt-cache folder in bytes; least recently used files are deleted")
+	flags.BoolVar(&f.share, "share-prompts", false, "reuse prompts across API keys; times and cached tokens then tell a client what others have sent")
 }
 
 // open opens the prompt cache on disk, which all models share, if --prompt-cache is set. The returned function waits

@@ -150,6 +150,15 @@ func (s *Store) Shelf(key string) *Shelf {
 	return &Shelf{store: s, sum: sum, model: binary.LittleEndian.Uint64(sum[:])}
 }
 
+// Of returns the part of a shelf for the states of one owner, which others don't find; that of "" is the shelf itself.
+// A nil shelf has no parts.
+func (h *Shelf) Of(owner string) *Shelf {
+	if h == nil || owner == "" {
+		return h
+	}
+	return h.store.Shelf(string(h.sum[:]) + owner)
+}
+
 // MaxState is Store.MaxState.
 func (h *Shelf) MaxState() int64 { return h.store.MaxState() }
 

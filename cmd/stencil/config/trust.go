@@ -34,7 +34,7 @@ var guarded = map[string]string{
 	"upstream": sends, "upstream-key": sends, "upstream-model": sends,
 
 	"host": opens, "api-key": opens, "api-key-file": opens, "allowed-host": opens, "allowed-origin": opens, "cors-origin": opens,
-	"tls-cert": opens, "tls-key": opens, "agent-folder": opens, "folder": opens, "log-bodies": opens,
+	"tls-cert": opens, "tls-key": opens, "agent-folder": opens, "folder": opens, "log-bodies": opens, "share-prompts": opens,
 
 	"slot-save-path": writes, "prompt-cache": writes, "responses-store": writes, "feedback": writes, "out": writes, "json": writes,
 	"html": writes, "benchstat": writes, "plot": writes, "trace": writes, "profile": writes,
