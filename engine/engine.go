@@ -23,8 +23,12 @@ type Config struct {
 	Parallel     int // sequences that generate concurrently; default 4
 	CacheSlots   int // more sequences, which only keep prompts for reuse; default Parallel, negative: none
 	Queue        int // requests that may wait; default 64
-	PrefillChunk int // prompt tokens in a step in which others generate; default 128
+	PrefillChunk int // most prompt tokens in a step in which others generate; default 128
 	Draft        int // most tokens guessed for a sequence in a step, as far as that pays; 0: none
+
+	// PrefillTime is about how long steps read prompts while others generate; default 100 ms.
+	// A block that takes longer is followed by steps that read nothing.
+	PrefillTime time.Duration
 
 	// CheckpointBytes limits the memory for states of prompts: those that had to leave
 	// their KV cells and, for models that can't rewind, those at marks; default 256
@@ -52,6 +56,7 @@ func (c Config) withDefaults() Config {
 	c.CacheSlots = max(c.CacheSlots, 0)
 	c.Queue = cmp.Or(c.Queue, 64)
 	c.PrefillChunk = cmp.Or(c.PrefillChunk, 128)
+	c.PrefillTime = cmp.Or(c.PrefillTime, 100*time.Millisecond)
 	c.CheckpointBytes = cmp.Or(c.CheckpointBytes, 256<<20)
 	c.Context.MaxSeqs = c.Parallel + c.CacheSlots
 	if c.Log == nil {
@@ -159,7 +164,7 @@ func (s *Stats) Add(c Stats) {
 // New returns an engine for a model, which must stay open until Close.
 func New(model backend.Model, cfg Config) (*Engine, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Parallel < 1 || cfg.Queue < 1 || cfg.PrefillChunk < 1 || cfg.Draft < 0 {
+	if cfg.Parallel < 1 || cfg.Queue < 1 || cfg.PrefillChunk < 1 || cfg.PrefillTime < 0 || cfg.Draft < 0 {
 		return nil, fmt.Errorf("engine: parallel %d, queue %d and prefill chunk %d must be positive, draft %d not negative", cfg.Parallel, cfg.Queue, cfg.PrefillChunk, cfg.Draft)
 	}
 	ctx, err := model.NewContext(cfg.Context)
@@ -191,7 +196,7 @@ func New(model backend.Model, cfg Config) (*Engine, error) {
 	}
 	e.workers = newWorkers(cfg.Parallel, e.signal)
 	e.base, e.cancelBase = context.WithCancel(context.Background())
-	go (&loop{Engine: e, learnt: newLearnt()}).run()
+	go (&loop{Engine: e, learnt: newLearnt(), chunks: newChunks(cfg, e.slots.grain)}).run()
 	return e, nil
 }
 

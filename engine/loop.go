@@ -41,6 +41,7 @@ type loop struct {
 
 	learnt  *learnt // by drafters
 	prices  prices
+	chunks  chunks
 	shares  shares
 	suspect []*sequence // of a batch that failed to decode, to be decoded one by one
 	drafted bool        // the batch has guesses
@@ -381,7 +382,7 @@ func (l *loop) step() bool {
 	if len(l.inBatch) == 0 {
 		panic("no active sequence has anything to decode") // an endless loop otherwise
 	}
-	if prompts {
+	if prompts > 0 {
 		expected = math.MaxInt64
 	} else {
 		l.draft()
@@ -414,7 +415,10 @@ func (l *loop) step() bool {
 		l.decodeFailed(err)
 		return true
 	}
-	if !prompts && l.batch.Len() > 0 {
+	switch {
+	case prompts > 0:
+		l.chunks.learn(prompts, l.batch.Len(), decoded.Sub(began))
+	case l.batch.Len() > 0:
 		l.prices.learn(l.batch.Len(), decoded.Sub(began))
 	}
 	l.sampled = l.sampled[:0]
@@ -509,20 +513,29 @@ func recent(mean, latest time.Duration) time.Duration {
 }
 
 // fill builds the next batch: first the tokens of generating sequences, then prompts,
-// which share the rest of the batch evenly. It reports whether the batch contains
-// prompts.
-func (l *loop) fill() bool {
+// which share a chunk evenly, in whole blocks. It returns how many tokens of prompts the
+// batch contains.
+func (l *loop) fill() int {
 	l.batch.Reset()
 	l.inBatch = l.inBatch[:0]
 	room := l.context.MaxBatch()
+	prompts := func(n int) int {
+		if n <= inlinePending {
+			return 0
+		}
+		return n
+	}
 	if s := l.nextSuspect(); s != nil {
-		return l.take(s, room) > inlinePending
+		return prompts(l.take(s, room))
 	}
 	first := l.active[l.turn%len(l.active)]
 	if first.job.req.Solo {
 		l.turn++
 		l.batch.Steady = true
-		return l.take(first, room) > inlinePending
+		if l.slots.grain > 1 { // else the result would depend on the chunks
+			room = l.chunks.room(false, room)
+		}
+		return prompts(l.take(first, room))
 	}
 	var prefilling []*sequence
 	generating := false
@@ -539,15 +552,15 @@ func (l *loop) fill() bool {
 		l.take(s, room-l.batch.Len())
 	}
 	l.turn++
-	rest := room - l.batch.Len()
-	if generating {
-		rest = min(rest, l.cfg.PrefillChunk)
+	if len(prefilling) == 0 {
+		return 0
 	}
+	rest, read := l.chunks.room(generating && len(l.inBatch) > 0, room-l.batch.Len()), 0
 	for i, s := range prefilling {
-		share := max(1, rest/(len(prefilling)-i))
-		rest -= l.take(s, min(share, rest))
+		n := l.take(s, min(max(rest/(len(prefilling)-i), l.chunks.unit), rest))
+		rest, read = rest-n, read+n
 	}
-	return len(prefilling) > 0
+	return read
 }
 
 // nextSuspect returns a sequence that gets a batch of its own, nil if there is none.

@@ -3,8 +3,8 @@ package engine
 import "slices"
 
 // queue holds the jobs that wait for a slot, and the further choices of those that have
-// started. Clients take turns, and so do the choices of one job: a turn is one sequence.
-// The jobs of one client are served in order of arrival.
+// started. Clients take turns, and a turn is one sequence. The jobs of one client are started
+// in order of arrival; the further choices of one go behind the others.
 type queue struct {
 	limit   int
 	size    int            // jobs that have not started, without asides
@@ -115,8 +115,9 @@ func (q *queue) pop(s *sequence) {
 		q.further += len(j.sequences)
 	}
 	j.begun++
-	if q.further--; j.begun == len(j.sequences) {
-		c.jobs = slices.DeleteFunc(c.jobs, func(x *job) bool { return x == j })
+	c.jobs = slices.DeleteFunc(c.jobs, func(x *job) bool { return x == j })
+	if q.further--; j.begun < len(j.sequences) {
+		c.jobs = append(c.jobs, j)
 	}
 	if len(c.jobs) > 0 && c.aside {
 		return // its further choices are first, too
