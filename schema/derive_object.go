@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math/bits"
+	"strings"
 
 	"github.com/stencil-json/stencil/schema/logic"
 	"github.com/stencil-json/stencil/schema/syntax"
@@ -98,23 +99,21 @@ func (ob *objects) passedOver(x *objState, demands []logic.Form) bool {
 // inOrder reports whether the order permits a name now: in a fixed order no required
 // name may be skipped.
 func (ob *objects) inOrder(x *objState, name int32) bool {
-	if ob.opt.Order == OrderAny {
-		return true
-	}
-	n := int32(len(ob.keys.universes[x.uni].names))
-	to := name
+	from, to := ob.window(x)
 	if name < 0 {
-		to = n
-	} else if name <= x.last {
-		return false
+		return to == int32(len(ob.keys.universes[x.uni].names))
 	}
-	req := ob.statics[x.static].required
-	for i := x.last + 1; i < to; i++ {
-		if req[i>>6]>>(i&63)&1 != 0 {
-			return false
-		}
+	return from <= name && name <= to
+}
+
+// window returns the first and the last name that the order permits now; the last is
+// the number of names if none is required.
+func (ob *objects) window(x *objState) (from, to int32) {
+	n := int32(len(ob.keys.universes[x.uni].names))
+	if ob.opt.Order == OrderAny {
+		return 0, n
 	}
-	return true
+	return x.last + 1, min(logic.Next(ob.statics[x.static].required, x.last+1), n)
 }
 
 // relevance describes which members can change a formula.
@@ -199,29 +198,32 @@ func (ob *objects) untouched(x *objState, name int32) bool {
 	}
 	if ob.opt.Order == OrderSchema {
 		// Names that are skipped can't come any more.
-		for i := x.last + 1; i < name; i++ {
-			if r.names[i>>6]>>(i&63)&1 != 0 {
-				return false
-			}
-		}
+		return logic.Next(r.names, x.last+1) >= name
 	}
 	return true
 }
 
-// allowance is a pair of sets of names in a state: those decided so far, and those
-// of them that are allowed.
-type allowance struct{ known, allowed []uint64 }
+// allowance is a pair of sets of names in a state: those decided so far, and those of
+// them that are allowed, both from the word of the first name that the order permits.
+type allowance struct {
+	known, allowed []uint64
+	from, to       int32
+}
 
 // allowedName reports whether a name may come next.
 func (ob *objects) allowedName(state, name int32) bool {
 	a := ob.allowed[state]
 	if a.known == nil {
-		words := ob.keys.universes[ob.states.Keys[state].uni].words
+		a.from, a.to = ob.window(&ob.states.Keys[state])
+		words := a.to>>6 - a.from>>6 + 1
 		both := make([]uint64, 2*words)
-		a = allowance{both[:words:words], both[words:]}
+		a.known, a.allowed = both[:words:words], both[words:]
 		ob.allowed[state] = a
 	}
-	w, bit := name>>6, uint64(1)<<(name&63)
+	if name < a.from || name > a.to {
+		return false
+	}
+	w, bit := name>>6-a.from>>6, uint64(1)<<(name&63)
 	if a.known[w]&bit == 0 {
 		a.known[w] |= bit
 		if ob.decideName(state, name) {
@@ -233,7 +235,7 @@ func (ob *objects) allowedName(state, name int32) bool {
 
 func (ob *objects) decideName(state, name int32) bool {
 	x := ob.states.Keys[state]
-	if ob.isUsed(&x, name) || !ob.inOrder(&x, name) {
+	if ob.isUsed(&x, name) {
 		return false
 	}
 	if ob.untouched(&x, name) {
@@ -278,16 +280,22 @@ func (ob *objects) before(x *objState, name int32) *objState {
 	return &y
 }
 
-// allowedNames returns the names that may come next, as a set.
-func (ob *objects) allowedNames(state int32) []uint64 {
-	n := len(ob.keys.universes[ob.states.Keys[state].uni].names)
-	for i := range n {
-		ob.allowedName(state, int32(i))
+// mayCome returns the names of a key state, or those that the order permits if they are few.
+func (ob *objects) mayCome(state int32, k keyState) []int32 {
+	uni := ob.keys.universes[k.uni]
+	all := uni.sorted[k.lo:k.hi]
+	from, to := ob.window(&ob.states.Keys[state])
+	if to = min(to, int32(len(uni.names))-1); len(all) <= 64 || int(to-from) > len(all)>>6 {
+		return all
 	}
-	if n == 0 {
-		return nil
+	begun := ob.keys.nameAt(uni, k.lo)[:k.depth]
+	var out []int32
+	for name := from; name <= to; name++ {
+		if strings.HasPrefix(ob.sets.names[uni.names[name]], begun) {
+			out = append(out, name)
+		}
 	}
-	return ob.allowed[state].allowed
+	return out
 }
 
 // allowedFree reports whether a key that isn't a name and matches the given patterns

@@ -113,9 +113,8 @@ func (s *source) finishKey(k frameKey) string {
 	t := &keyText{s: s, place: k.at, state: k.a, key: k.b}
 	lead, key := spelling.FinishCharacter(t, k.b, k.c)
 	ks := s.keys.states.Keys[key]
-	uni := s.keys.universes[ks.uni]
 	best, size := "", noValue
-	if members, n := s.shortest.objectFrom(k.a, uni.sorted[ks.lo:ks.hi]); n != noValue {
+	if members, n := s.shortest.objectFrom(k.a, s.objects.mayCome(k.a, ks)); n != noValue {
 		text := s.shortest.renderMembers(members, k.at, listBegun)
 		read := len(jsondoc.AppendQuoted(nil, members[0].key[:ks.depth])) - 1
 		best, size = lead+text[read:], n-1-read

@@ -460,10 +460,9 @@ const maxExample = 40
 func (s *source) describeKeys(state int32) string {
 	x := &s.objects.states.Keys[state]
 	uni := s.keys.universes[x.uni]
-	allowed := s.objects.allowedNames(state)
 	var words []string
 	for i, id := range uni.names {
-		if allowed[i>>6]>>(i&63)&1 != 0 {
+		if s.objects.allowedName(state, int32(i)) {
 			if words = append(words, fmt.Sprintf("%q", s.sets.names[id])); len(words) == 5 {
 				words = append(words, "…")
 				break

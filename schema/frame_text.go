@@ -207,9 +207,9 @@ func (s *source) keyEdges(k frameKey, e *decoder.Edges) {
 	}
 	var live [256]bool
 	if len(uni.pats) == 0 {
-		for i := ks.lo; i < ks.hi; i++ {
-			n := s.keys.nameAt(uni, i)
-			if len(n) == int(ks.depth) || !s.objects.allowedName(k.a, uni.sorted[i]) {
+		for _, name := range s.objects.mayCome(k.a, ks) {
+			n := s.sets.names[uni.names[name]]
+			if len(n) == int(ks.depth) || !s.objects.allowedName(k.a, name) {
 				continue
 			}
 			if c := n[ks.depth]; c < 0x20 || c == '"' || c == '\\' {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -101,20 +102,12 @@ func (ka *keyAutomaton) nameAt(uni *universe, i int32) string {
 
 // narrow returns the names of a key state that continue with byte b.
 func (ka *keyAutomaton) narrow(uni *universe, k keyState, b byte) keyState {
-	lo, hi, d := k.lo, k.hi, int(k.depth)
-	// The range is sorted, and names that end here come first.
-	for lo < hi {
-		n := ka.nameAt(uni, lo)
-		if len(n) > d && n[d] >= b {
-			break
-		}
-		lo++
-	}
-	end := lo
-	for end < hi && ka.nameAt(uni, end)[d] == b {
-		end++
-	}
-	k.lo, k.hi, k.depth = lo, end, k.depth+1
+	d, names := int(k.depth), uni.sorted[k.lo:k.hi]
+	name := func(i int) string { return ka.sets.names[uni.names[names[i]]] }
+	// Names that end here come first.
+	lo := sort.Search(len(names), func(i int) bool { return len(name(i)) > d && name(i)[d] >= b })
+	n := sort.Search(len(names)-lo, func(i int) bool { return name(lo + i)[d] > b })
+	k.lo, k.hi, k.depth = k.lo+int32(lo), k.lo+int32(lo+n), k.depth+1
 	return k
 }
 

@@ -174,9 +174,11 @@ func (ka *keyAutomaton) propertyOrder(g logic.Goal) []int32 {
 	}
 	ka.orders.Put(g, nil) // ends recursion
 	var list []int32
+	listed := map[int32]bool{}
 	add := func(ids ...int32) {
 		for _, id := range ids {
-			if !slices.Contains(list, id) {
+			if !listed[id] {
+				listed[id] = true
 				list = append(list, id)
 			}
 		}

@@ -130,13 +130,12 @@ const maxSubtracted = 64
 func (nk *nextKeys) alive(state, key int32) bool {
 	k := nk.keys.states.Keys[key]
 	if k.lo < k.hi {
-		uni := nk.keys.universes[k.uni]
 		x := nk.objects.states.Keys[state]
 		if nk.objects.untouched(&x, -1) && nk.free(state, key) {
 			return true
 		}
-		for i := k.lo; i < k.hi; i++ {
-			if nk.objects.allowedName(state, uni.sorted[i]) {
+		for _, name := range nk.objects.mayCome(state, k) {
+			if nk.objects.allowedName(state, name) {
 				return true
 			}
 		}
@@ -182,8 +181,9 @@ func (nk *nextKeys) someMember(state int32) bool {
 	if nk.objects.untouched(&x, -1) && nk.free(state, first) {
 		return true
 	}
+	from, to := nk.objects.window(&x)
 	for pass := range 2 {
-		for i := range int32(len(uni.names)) {
+		for i := from; i <= to && int(i) < len(uni.names); i++ {
 			if nk.objects.untouched(&x, i) == (pass == 0) && nk.objects.allowedName(state, i) {
 				return true
 			}

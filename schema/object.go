@@ -282,10 +282,7 @@ func (ob *objects) missing(x *objState) []uint64 {
 	st := ob.statics[x.static]
 	out := slices.Clone(st.required)
 	if ob.opt.Order == OrderSchema {
-		for i := int32(0); i <= x.last && int(i) < len(st.every); i++ {
-			out[i>>6] &^= 1 << (i & 63)
-		}
-		return out
+		return logic.Drop(out, x.last+1)
 	}
 	for i, w := range ob.usedSets[x.used] {
 		out[i] &^= w
@@ -297,12 +294,7 @@ func (ob *objects) missing(x *objState) []uint64 {
 func (ob *objects) lacking(x *objState) bool {
 	st := ob.statics[x.static]
 	if ob.opt.Order == OrderSchema {
-		for _, w := range ob.missing(x) {
-			if w != 0 {
-				return true
-			}
-		}
-		return false
+		return int(logic.Next(st.required, x.last+1)) < len(st.every)
 	}
 	used := ob.usedSets[x.used]
 	for i, w := range st.required {

@@ -35,21 +35,25 @@ func (sh *shortest) object(state int32, first bool) ([]shortMember, int) {
 
 // objectFrom is like object, for an end whose first member has one of the given names.
 func (sh *shortest) objectFrom(state int32, names []int32) ([]shortMember, int) {
+	x := &sh.objects.states.Keys[state]
+	uni, st := sh.keys.universes[x.uni], sh.objects.statics[x.static]
+	from, to := sh.objects.window(x)
 	var roots []*partialEnd
 	for _, n := range names {
-		x := sh.objects.states.Keys[state]
-		if !sh.objects.inOrder(&x, n) {
-			continue
+		if from <= n && n <= to {
+			size := 1 + memberSize(sh.sets.names[uni.names[n]], sh.value(sh.objects.memberGoal(st, n, 0)).size)
+			roots = append(roots, &partialEnd{first: n, size: min(size, noValue)})
 		}
-		x.last = max(x.last, n-1)
-		if sh.opt.Order == OrderAny {
-			x.last = -1
-		}
-		has := logic.Lit{Kind: logic.SomeKey, A: sh.sets.oneName(sh.keys.universes[x.uni].names[n]), Goal: logic.Always}
-		roots = append(roots, &partialEnd{choice: choice{lits: []logic.Lit{has}}, x: &x, first: n, todo: []logic.Form{x.dyn}})
 	}
 	w := sh.objectEnd(state, roots)
 	return w.members, w.size
+}
+
+// begin sets what is left out of the root of the ends that begin with a name.
+func (sh *shortest) begin(p *partialEnd, state int32) {
+	x := sh.objects.before(&sh.objects.states.Keys[state], p.first)
+	has := logic.Lit{Kind: logic.SomeKey, A: sh.sets.oneName(sh.keys.universes[x.uni].names[p.first]), Goal: logic.Always}
+	p.lits, p.x, p.todo = []logic.Lit{has}, x, []logic.Form{x.dyn}
 }
 
 // A partialEnd is a set of possible ends of an object. Its size is a lower bound of
@@ -83,6 +87,9 @@ func (sh *shortest) objectEnd(state int32, roots []*partialEnd) *objectEnd {
 		case p.end != nil:
 			return p.end
 		case p.members == nil:
+			if p.x == nil {
+				sh.begin(p, state)
+			}
 			c.x = p.x
 			var ok bool
 			p.choice, ok = c.reduce(p.choice, p.todo)

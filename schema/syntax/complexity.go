@@ -80,7 +80,7 @@ func openObjects(list []*Node) (open int) {
 		}
 		marked := slices.ContainsFunc(o.Properties, func(p Property) bool {
 			v := referred(p.Node)
-			return slices.Contains(o.Required, p.Name) && (v.Const != nil || v.HasEnum && len(v.Enum) == 1)
+			return (v.Const != nil || v.HasEnum && len(v.Enum) == 1) && slices.Contains(o.Required, p.Name)
 		})
 		if !marked {
 			open++

@@ -632,12 +632,14 @@ func (p *keywordReader) strings(key string, v *jsondoc.Value) []string {
 		return nil
 	}
 	list := make([]string, 0, len(v.Items))
+	listed := make(map[string]bool, len(v.Items))
 	for _, x := range v.Items {
 		if x.Kind != jsondoc.String {
 			p.d.bad(p.n, key, x, "must be an array of strings")
 			return nil
 		}
-		if !slices.Contains(list, x.Text) {
+		if !listed[x.Text] {
+			listed[x.Text] = true
 			list = append(list, x.Text)
 		}
 	}
