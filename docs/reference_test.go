@@ -101,7 +101,7 @@ var explanations = map[string]explanation{
 	"body_too_slow":               {"408", "the body did not arrive within a minute", "send it faster"},
 	"body_too_large":              {"413", "the body exceeds the server's limit", "send less, or raise `--body-limit`"},
 	"budget_too_small":            {"400", "no document that fits the constraint fits into the budget", "raise `max_tokens` to at least `minimum`, which the error has; for agents, `bounds`"},
-	"cancelled":                   {"499", "the client hung up", "only logs show it"},
+	"cancelled":                   {"499", "the client hung up", "keep both sides of the connection open until the answer is complete; else only logs show it"},
 	"chat_template_failed":        {"400", "the model's chat template can't write this conversation", "the message has the template's reason; often the order of roles, or a content of another type"},
 	"constraint_limit":            {"422", "the constraint exceeded a limit on states, memory or time during generation, or while `/validate` read the text", "simplify what `/schema/check` calls costly; [limits](../limits.md)"},
 	"context_length_exceeded":     {"400", "the prompt is longer than the model's context", "`n_prompt_tokens` and `n_ctx` say by how much; shorten it, or raise `--context`"},

@@ -163,3 +163,38 @@ func TestSlowClients(t *testing.T) {
 		}
 	})
 }
+
+// TestHalfClosed checks that a client that closes its side of the connection before the answer learns that this ended the
+// request, in each dialect, and that an answer that was complete arrives.
+func TestHalfClosed(t *testing.T) {
+	_, url := start(t, setup{opt: scripted.Options{Delay: 20 * time.Millisecond}})
+	host := strings.TrimPrefix(url, "http://")
+	ask := func(path, body string) string {
+		conn, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(answer)
+	}
+	for path, body := range map[string]string{
+		"/generate":            `{"prompt": "a", "max_tokens": 200}`,
+		"/v1/chat/completions": `{"messages": [{"role": "user", "content": "a"}], "max_tokens": 200}`,
+		"/v1/responses":        `{"input": "a", "max_output_tokens": 200}`,
+		"/v1/messages":         `{"model": "tiny", "messages": [{"role": "user", "content": "a"}], "max_tokens": 200}`,
+		"/api/generate":        `{"model": "tiny", "prompt": "a", "stream": false}`,
+		"/completion":          `{"prompt": "a", "n_predict": 200}`,
+	} {
+		if got := ask(path, body); !strings.HasPrefix(got, "HTTP/1.1 499 ") || !strings.Contains(got, "must stay open until the answer is complete") {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}

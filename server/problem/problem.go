@@ -252,7 +252,7 @@ func describe(err error) Problem {
 	case errors.Is(err, engine.ErrTimeout), errors.Is(err, embedding.ErrTimeout):
 		return with(fail(http.StatusGatewayTimeout, Server, "", "timeout"), asking.TimeExceeded, nil)
 	case errors.Is(err, context.Canceled):
-		return fail(statusClientGone, Server, "", "cancelled")
+		return with(fail(statusClientGone, Server, "", "cancelled"), "the client hung up: its side of the connection must stay open until the answer is complete", nil)
 	}
 	return with(fail(http.StatusInternalServerError, Server, "", "internal_error"), "internal error; the log has it under this request's id", nil)
 }
