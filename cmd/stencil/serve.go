@@ -96,6 +96,7 @@ counterpart; the error for any other says what there is instead.`,
 	flags.IntVar(&f.engine.Parallel, "parallel", 4, "number of requests that generate at the same time")
 	flags.IntVar(&f.engine.CacheSlots, "cache-slots", 0, "idle slots, which keep earlier prompts for reuse (default: as --parallel)")
 	flags.IntVar(&f.engine.PrefillChunk, "prefill-chunk", 0, "maximum number of prompt tokens per step while other requests generate (default 128)")
+	flags.DurationVar(&f.engine.PrefillTime, "prefill-time", 0, "time for prompts per step while other requests generate (default 100ms)")
 	flags.IntVar(&f.engine.Queue, "queue", 64, "maximum number of waiting requests; further ones get status 429")
 	flags.DurationVar(&f.server.RequestTimeout, "request-timeout", 10*time.Minute, "time limit of a request, including time in the queue")
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "time for running requests to finish at shutdown")
