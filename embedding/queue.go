@@ -25,7 +25,8 @@ type job struct {
 
 // queue holds the jobs with inputs that are not in a batch yet. The next input is of
 // the client of which the fewest tokens have been taken, since it has been in the
-// queue; the jobs of one client are served in order of arrival.
+// queue. The jobs of one client are started in order of arrival; the further inputs of
+// one go behind the others.
 type queue struct {
 	limit   int
 	size    int
@@ -91,11 +92,14 @@ func (q *queue) evict(mine *clientQueue) *job {
 	if most == nil {
 		return nil
 	}
-	last := len(most.jobs) - 1 // it has not started, as at least two have not
-	j := most.jobs[last]
-	most.jobs = most.jobs[:last]
-	q.size--
-	return j
+	for i, j := range slices.Backward(most.jobs) {
+		if j.next == 0 {
+			most.jobs = slices.Delete(most.jobs, i, i+1)
+			q.size--
+			return j
+		}
+	}
+	return nil
 }
 
 // first returns the client whose turn it is, nil if there is none.
@@ -124,9 +128,11 @@ func (q *queue) take() (index int) {
 	j := c.jobs[0]
 	index = j.next
 	c.taken += len(j.inputs[index])
+	c.jobs = slices.Delete(c.jobs, 0, 1)
 	if j.next++; j.next == len(j.inputs) {
-		c.jobs = slices.Delete(c.jobs, 0, 1)
 		q.size--
+	} else {
+		c.jobs = append(c.jobs, j)
 	}
 	q.clients = slices.DeleteFunc(q.clients, func(x *clientQueue) bool { return x == c })
 	if len(c.jobs) > 0 {
