@@ -177,8 +177,8 @@ func formatPatterns() (formats, parts map[string]string) {
 	for n := 1; n <= 8; n++ {
 		formats[fmt.Sprintf("uuid%d", n)] = fmt.Sprintf(`%s{8}-%s{4}-%d%s{3}-[89abAB]%s{3}-%s{12}`, hex, hex, n, hex, hex, hex)
 	}
-	formats["base64"] = base64(`[0-9A-Za-z+/]`, `[AQgw]`, `[AEIMQUYcgkosw048]`)
-	formats["base64url"] = base64(`[0-9A-Za-z_-]`, `[AQgw]`, `[AEIMQUYcgkosw048]`)
+	formats["base64"] = base64(`[0-9A-Za-z+/]`, `[AQgw]`, `[AEIMQUYcgkosw048]`, ``)
+	formats["base64url"] = base64(`[0-9A-Za-z_-]`, `[AQgw]`, `[AEIMQUYcgkosw048]`, `?`)
 	formats["ipv4interface"] = ipv4 + `/(?:3[0-2]|[12]?[0-9])`
 	formats["ipv4network"] = strings.Join(ipv4Networks(octet), "|")
 	parts = map[string]string{
@@ -190,10 +190,10 @@ func formatPatterns() (formats, parts map[string]string) {
 	return formats, parts
 }
 
-// base64 returns the pattern of RFC 4648, with padding. The unused bits of the last
-// character before the padding are zero.
-func base64(char, before2, before1 string) string {
-	return `(?:` + char + `{4})*(?:` + char + before2 + `==|` + char + `{2}` + before1 + `=)?`
+// base64 returns the pattern of RFC 4648, whose padding may be left out if optional is
+// "?". The unused bits of the last character before the padding are zero.
+func base64(char, before2, before1, optional string) string {
+	return `(?:` + char + `{4})*(?:` + char + before2 + `(?:==)` + optional + `|` + char + `{2}` + before1 + `=` + optional + `)?`
 }
 
 // ipv4Networks returns a pattern for each length of prefix: the bits after it are

@@ -13,6 +13,32 @@ var regexAutomaton = sync.OnceValue(func() *recoded {
 	return newRecoded(s, regexLanguage(s), nil)
 })
 
+// loopCounts returns a pattern for what stands in the braces of a loop: a number of one digit or, if large, of up to two, and
+// possibly a comma and a number that is not smaller.
+func loopCounts(large bool) string {
+	number := `[0-9]`
+	if large {
+		number = `(?:[0-9]|[1-9][0-9])`
+	}
+	out := number + `,?`
+	for m := range 10 {
+		out += fmt.Sprintf(`|%d,[%d-9]`, m, m)
+	}
+	if !large {
+		return out
+	}
+	out += `|[0-9],[1-9][0-9]`
+	for tens := 1; tens < 10; tens++ {
+		for m := range 10 {
+			out += fmt.Sprintf(`|%d%d,%d[%d-9]`, tens, m, tens, m)
+		}
+		if tens < 9 {
+			out += fmt.Sprintf(`|%d[0-9],[%d-9][0-9]`, tens, tens+1)
+		}
+	}
+	return out
+}
+
 func regexLanguage(s *Store) Expr {
 	of := func(pattern string) Expr {
 		t, err := parsePattern(pattern)
@@ -40,21 +66,19 @@ func regexLanguage(s *Store) Expr {
 		escapes = `\\[DSWdsw]|\\[Pp]\{(?:[LMNPSZ]|L[lmotu]|N[dlo])\}|\\[$(-+./?\[-^{-}fnrtv]|\\x[0-9A-Fa-f]{2}`
 		member  = `[^\]\\^\[\-\x00-\x1F]|\\-|` + escapes
 		simple  = `[*+?]\??`
-		// Counts of nested loops multiply, and package regexp allows 1000 in all.
-		small = `|\{(?:[0-9](?:,)?|0,[0-9]|[1-4],[4-9])\}\??`
-		large = `|\{(?:[0-9]{1,2}(?:,)?|[0-9],[1-9][0-9])\}\??`
 	)
+	// Counts of nested loops multiply, and package regexp allows 1000 in all.
+	small, large := `|\{(?:`+loopCounts(false)+`)\}\??`, `|\{(?:`+loopCounts(true)+`)\}\??`
 	class := of(`\[\^?-?(?:` + member + `|` + strings.Join(ranges, "|") + `)+-?\]`)
 	atom := s.or([]Expr{of(`[^$(-+.?\[-^{-}\x00-\x1F]|\.|` + escapes), class})
 	piece := s.or([]Expr{of(`[$^]|\\[Bb]`), seq(atom, s.maybe(of(simple+small+large)))})
+	group := func(level Expr, loops string) Expr {
+		return seq(of(`\((?:\?:)?`), alternatives(level), s.char(')'), s.maybe(of(loops)))
+	}
 	level := s.repeat(piece, 0, infinite)
-	for depth := range 3 {
-		loops := of(simple)
-		if depth == 0 {
-			loops = of(simple + small)
-		}
-		group := seq(of(`\((?:\?:)?`), alternatives(level), s.char(')'), s.maybe(loops))
-		level = s.repeat(s.or2(piece, group), 0, infinite)
+	piece = s.or2(piece, group(level, simple+small))
+	for range 3 {
+		level = s.repeat(s.or2(piece, group(level, simple)), 0, infinite)
 	}
 	named := seq(level, of(`\(\?<[A-Z_a-z][0-9A-Z_a-z]{0,30}>`), level, s.char(')'), level)
 	return s.or2(alternatives(level), named)

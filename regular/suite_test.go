@@ -1,7 +1,9 @@
 package regular
 
 import (
+	b64 "encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -70,6 +72,63 @@ func TestFormatsOfSuite(t *testing.T) {
 		}
 	})
 	t.Log(cases, "cases")
+}
+
+// TestLoopCounts compares the counts of the format "regex", of each number up to 99 and each pair of them, with package regexp.
+func TestLoopCounts(t *testing.T) {
+	s := NewStore(Limits{})
+	e, _ := s.Format("regex")
+	m, err := s.Compile(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(text string) {
+		_, err := regexp.Compile(text)
+		if got := accepts(t, m, text); got != (err == nil) {
+			t.Errorf("%q: %v, regexp says %v", text, got, err)
+		}
+	}
+	for low := range 100 {
+		try(fmt.Sprintf("a{%d}", low))
+		try(fmt.Sprintf("a{%d,}", low))
+		for high := range 100 {
+			try(fmt.Sprintf("a{%d,%d}", low, high))
+			if low < 10 && high < 10 {
+				try(fmt.Sprintf("(a{99}){%d,%d}?", low, high))
+			}
+		}
+	}
+}
+
+// TestBase64 compares the formats with package encoding/base64, over all texts of five characters of a few.
+func TestBase64(t *testing.T) {
+	s := NewStore(Limits{})
+	for name, encodings := range map[string][]*b64.Encoding{
+		"base64":    {b64.StdEncoding},
+		"base64url": {b64.URLEncoding, b64.RawURLEncoding}, // JWT, zod and the Web leave the padding out
+	} {
+		e, _ := s.Format(name)
+		m, err := s.Compile(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var try func(text string)
+		try = func(text string) {
+			want := slices.ContainsFunc(encodings, func(e *b64.Encoding) bool {
+				_, err := e.Strict().DecodeString(text)
+				return err == nil
+			})
+			if got := accepts(t, m, text); got != want {
+				t.Errorf("%s: %q: got %v", name, text, got)
+			}
+			if len(text) < 6 {
+				for _, c := range "AQbg8_+=" {
+					try(text + string(c))
+				}
+			}
+		}
+		try("")
+	}
 }
 
 // refusedPatterns lists the patterns of MaskBench's development half that are
