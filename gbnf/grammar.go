@@ -57,7 +57,7 @@ func CompileContext(ctx context.Context, src string, opt Options) (g *Grammar, e
 		return nil, err
 	}
 	g = &Grammar{text: f.String(), limits: limits, file: f, tokens: f.tokens()}
-	g.report = Report{Hash: hashOf(g.text), Rules: len(f.rules), Warnings: f.unused()}
+	g.report = Report{Hash: hashOf(g.text), Rules: len(f.rules), Warnings: append(f.empty, f.unused()...)}
 	work.Look()
 	p, err := g.program(nil, work)
 	if err != nil {

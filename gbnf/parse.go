@@ -386,14 +386,17 @@ func (p *parser) class() *expr {
 			p.pos++
 			hi = p.classChar(e)
 		}
-		if hi < lo {
-			p.failAt(start, "range %s is reversed", p.src[start:p.pos])
-		}
 		p.count()
+		if hi < lo {
+			if len(p.file.empty) < maxIssues {
+				p.file.empty = append(p.file.empty, issueAt(p.src, start, p.rule, fmt.Sprintf("range %s is reversed and holds nothing", p.src[start:p.pos])))
+			}
+			continue
+		}
 		e.ranges = append(e.ranges, regular.Range{Lo: lo, Hi: hi})
 	}
 	if len(e.ranges) == 0 && !e.negated {
-		p.failAt(int(e.pos), "set [] is empty and matches nothing")
+		p.failAt(int(e.pos), "set %s is empty and matches nothing", p.src[e.pos:p.pos+1])
 	}
 	p.pos++
 	if e.negated && len(normal(e.ranges, true)) == 0 {

@@ -42,6 +42,7 @@ type file struct {
 	source string
 	rules  []*rule
 	index  map[string]int32 // rule by name
+	empty  []Issue          // warnings about ranges that hold nothing
 }
 
 // equal reports whether two trees are equal apart from their positions.

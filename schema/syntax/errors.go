@@ -24,14 +24,19 @@ func (i Issue) String() string {
 	if i.Line > 0 {
 		fmt.Fprintf(&b, "%d:%d: ", i.Line, i.Column)
 	}
-	fmt.Fprintf(&b, "%q", i.Pointer)
+	if i.Line == 0 || i.Pointer != "" || i.Keyword != "" { // else it is about a place in a grammar
+		fmt.Fprintf(&b, "%q", i.Pointer)
+	}
 	if i.Keyword != "" {
 		fmt.Fprintf(&b, ": %s", i.Keyword)
 		if v := i.Value; v != "" && v[0] != '{' && v[0] != '[' {
 			fmt.Fprintf(&b, " %s", v)
 		}
 	}
-	fmt.Fprintf(&b, ": %s", i.Reason)
+	if !strings.HasSuffix(b.String(), ": ") {
+		b.WriteString(": ")
+	}
+	b.WriteString(i.Reason)
 	if i.Hint != "" {
 		fmt.Fprintf(&b, " (%s)", i.Hint)
 	}

@@ -154,7 +154,7 @@ func grammarRule(ctx context.Context, m *registry.Model, c request.Constraint) (
 	r.check = func(ctx context.Context, msg *layout.Message) error { return g.Validate(ctx, msg.Content) }
 	r.report = schema.Report{Hash: g.Report.Hash, Enforced: []string{c.Kind}}
 	for _, w := range g.Report.Warnings {
-		r.report.Warnings = append(r.report.Warnings, schema.Issue{Line: w.Line, Column: w.Column, Reason: w.Reason})
+		r.report.Warnings = append(r.report.Warnings, schema.Issue{Line: w.Line, Column: w.Column, Reason: (gbnf.Issue{Rule: w.Rule, Reason: w.Reason}).String()})
 	}
 	return r, nil
 }

@@ -100,7 +100,7 @@ func Details(issues []schema.Issue) []wire.Detail {
 func GrammarDetails(issues []gbnf.Issue) []wire.Detail {
 	out := make([]wire.Detail, 0, len(issues))
 	for _, i := range issues {
-		out = append(out, wire.Detail{Reason: i.Reason, Line: i.Line, Column: i.Column})
+		out = append(out, wire.Detail{Reason: (gbnf.Issue{Rule: i.Rule, Reason: i.Reason}).String(), Line: i.Line, Column: i.Column})
 	}
 	return shortened(out)
 }
