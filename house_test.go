@@ -36,7 +36,9 @@ const architecture = `
 	NONE
 	< meter, internal/recent, regular/runes, validator, schema/number, schema/layout, schema/nearest, convert/typescript, convert/goschema;
 	github.com/santhosh-tekuri/jsonschema/v6, github.com/dlclark/regexp2, golang.org/x/net/idna < validator;
+	NONE < regular/formats;
 	regular/runes < regular, validator;
+	regular/formats < regular;
 	meter < validator;
 	internal/recent < vocab;
 

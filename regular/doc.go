@@ -17,9 +17,9 @@
 // look-around; expr.go, or.go, and.go, strings.go and lengths.go contain the
 // constructors, derive.go the successors, emptiness.go and walk.go the search for
 // completions, machine.go the automaton; head.go, shortest.go, count.go and widen.go
-// compute properties of its states. format.go has the formats of JSON Schema as
-// languages, most of them tables or other automata of automaton.go. Sets of characters
-// are those of package runes.
+// compute properties of its states. format.go and package formats have the formats of
+// JSON Schema as languages, most of them tables or other automata of automaton.go. Sets
+// of characters are those of package runes.
 //
 // # Why not a library
 //

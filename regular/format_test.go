@@ -2,11 +2,13 @@ package regular
 
 import (
 	"testing"
+
+	"github.com/stencil-json/stencil/regular/formats"
 )
 
 func TestFormatPatternsParse(t *testing.T) {
-	formats, parts := formatPatterns()
-	for _, m := range []map[string]string{formats, parts} {
+	texts, parts := formats.Patterns()
+	for _, m := range []map[string]string{texts, parts} {
 		for name, text := range m {
 			if _, err := parsePattern(text); err != nil {
 				t.Errorf("%s: %v", name, err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/stencil-json/stencil/regular/formats"
 )
 
 // regexAutomaton accepts the regular expressions of the format "regex". It has
@@ -12,32 +14,6 @@ var regexAutomaton = sync.OnceValue(func() *recoded {
 	s := NewStore(Limits{})
 	return newRecoded(s, regexLanguage(s), nil)
 })
-
-// loopCounts returns a pattern for what stands in the braces of a loop: a number of one digit or, if large, of up to two, and
-// possibly a comma and a number that is not smaller.
-func loopCounts(large bool) string {
-	number := `[0-9]`
-	if large {
-		number = `(?:[0-9]|[1-9][0-9])`
-	}
-	out := number + `,?`
-	for m := range 10 {
-		out += fmt.Sprintf(`|%d,[%d-9]`, m, m)
-	}
-	if !large {
-		return out
-	}
-	out += `|[0-9],[1-9][0-9]`
-	for tens := 1; tens < 10; tens++ {
-		for m := range 10 {
-			out += fmt.Sprintf(`|%d%d,%d[%d-9]`, tens, m, tens, m)
-		}
-		if tens < 9 {
-			out += fmt.Sprintf(`|%d[0-9],[%d-9][0-9]`, tens, tens+1)
-		}
-	}
-	return out
-}
 
 func regexLanguage(s *Store) Expr {
 	of := func(pattern string) Expr {
@@ -68,7 +44,7 @@ func regexLanguage(s *Store) Expr {
 		simple  = `[*+?]\??`
 	)
 	// Counts of nested loops multiply, and package regexp allows 1000 in all.
-	small, large := `|\{(?:`+loopCounts(false)+`)\}\??`, `|\{(?:`+loopCounts(true)+`)\}\??`
+	small, large := `|\{(?:`+formats.LoopCounts(false)+`)\}\??`, `|\{(?:`+formats.LoopCounts(true)+`)\}\??`
 	class := of(`\[\^?-?(?:` + member + `|` + strings.Join(ranges, "|") + `)+-?\]`)
 	atom := s.or([]Expr{of(`[^$(-+.?\[-^{-}\x00-\x1F]|\.|` + escapes), class})
 	piece := s.or([]Expr{of(`[$^]|\\[Bb]`), seq(atom, s.maybe(of(simple+small+large)))})
