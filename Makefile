@@ -100,6 +100,10 @@ lint: need ## gofmt, go vet with and without llama.cpp, staticcheck
 clients: ## run the tests of other people's clients with the newest version of each
 	@scripts/newestclients js agents
 
+.PHONY: sdk-fields
+sdk-fields: ## print the fields of the newest clients' requests that docs/reference/fields.md decides nothing on
+	@scripts/sdkfields/run
+
 .PHONY: loops
 loops: ## run agents of ten Python frameworks against the server at URL with MODEL (2.6 GB of packages)
 	@python3 bench/loops/loops.py "$(URL)" "$(MODEL)"
