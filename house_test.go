@@ -104,7 +104,8 @@ const architecture = `
 	agent/signals, constraint, chat, server/wire, server/generation/nested < server/generation/layout;
 	server/registry, server/request, server/generation/layout < server/generation/arguments;
 	server/generation/arguments, server/generation/assess < server/generation < server/generation/upstream;
-	server/registry < server/vectors, server/decisions;
+	server/registry < server/vectors, server/decisions, server/infill;
+	server/infill < server/openai, server/ollama;
 	NONE < server/shares;
 	server/shares, internal/boltfile, go.etcd.io/bbolt < server/stored;
 	server/access, server/stored < server/openai;

@@ -2,6 +2,8 @@ package chat_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -136,5 +138,38 @@ func TestMarksOfAConversation(t *testing.T) {
 				t.Errorf("%d tokens of the system text cached", cached)
 			}
 		})
+	}
+}
+
+// TestFollowing compares a message that follows an answer, as written for a prompt that ends with that answer, with the
+// whole conversation, for every family's template.
+func TestFollowing(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.jinja")
+	if err != nil || len(files) < 9 {
+		t.Fatal(files, err)
+	}
+	templates := map[string]string{"stripping": stripping, "alternating": picky}
+	for _, name := range files {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		templates[filepath.Base(name)] = string(source)
+	}
+	for name, template := range templates {
+		v := chatVocab(t, template, true)
+		p := chat.NewPrompts(v)
+		spell := func(tokens []int32, err error) string {
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			return v.Detokenize(tokens, false, true)
+		}
+		list := []chat.Message{{Role: "user", Content: "one"}, {Role: "assistant", Content: "so it is"}, {Role: "user", Content: "0 two"}}
+		whole := spell(p.Chat(t.Context(), chat.Input{Messages: list}))
+		_, want, ok := strings.Cut(whole, "so it is")
+		if got := spell(p.Following(t.Context(), chat.Input{Messages: list[2:]})); got != want || !ok {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

@@ -124,6 +124,25 @@ func (p *Prompts) Chat(ctx context.Context, in Input) ([]int32, error) {
 	return p.write(ctx, in)
 }
 
+// Following is Chat for the last message of a conversation alone, as it follows an answer: with what a template writes
+// after the text of the answer, and without what begins a conversation.
+func (p *Prompts) Following(ctx context.Context, in Input) ([]int32, error) {
+	last := in.Messages[len(in.Messages)-1]
+	var as [2][]int32
+	for i, answer := range []string{"0", "1"} { // the tokens after it are what both have at the end
+		in.Messages = []Message{{Role: "user", Content: "0"}, {Role: "assistant", Content: answer}, last}
+		var err error
+		if as[i], err = p.Chat(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	n := 0
+	for n < min(len(as[0]), len(as[1])) && as[0][len(as[0])-1-n] == as[1][len(as[1])-1-n] {
+		n++
+	}
+	return as[0][len(as[0])-n:], nil
+}
+
 // Written returns a conversation as rendered by the template. In its tokens, the texts of
 // control tokens within messages are plain text; here they are indistinguishable. The error is
 // a *PromptError.

@@ -195,7 +195,7 @@ func TestDialectFieldsDocumented(t *testing.T) {
 		pkg, _, _ := strings.Cut(name, ".")
 		read := append(code.texts(t, pkg, member(names, "Known")), code.texts(t, pkg, member(names, "Constraint"))...)
 		documented := columns(body)
-		harmless, refused := "", ""
+		harmless, hints, refused := "", "", ""
 		for _, paragraph := range strings.Split(body, "\n\n") {
 			expand := func(to *[]string) {
 				for link, fields := range groups {
@@ -207,6 +207,8 @@ func TestDialectFieldsDocumented(t *testing.T) {
 			switch {
 			case strings.HasPrefix(paragraph, "No effect: "):
 				harmless = paragraph
+			case strings.HasPrefix(paragraph, "No effect, with a warning: "):
+				hints = paragraph
 			case strings.HasPrefix(paragraph, "Refused: "):
 				refused = paragraph
 			case strings.Contains(paragraph, "Also "):
@@ -220,6 +222,7 @@ func TestDialectFieldsDocumented(t *testing.T) {
 		}
 		inert := slices.DeleteFunc(code.texts(t, pkg, member(names, "Harmless")), func(f string) bool { return slices.Contains(read, f) })
 		same(title, "No effect", slices.DeleteFunc(without, func(f string) bool { return slices.Contains(read, f) }), inert)
+		same(title, "No effect, with a warning", quotedIn(hints), code.texts(t, pkg, member(names, "Hints")))
 		same(title, "Refused", quotedIn(refused), code.texts(t, pkg, member(names, "Refused")))
 		for _, f := range code.texts(t, pkg, member(names, "Refused")) {
 			if slices.Contains(read, f) || slices.Contains(inert, f) {

@@ -17,6 +17,7 @@ type Request struct {
 	MaxTokens int      // most tokens to generate; 0: the rest of the context
 	full      bool     // MaxTokens is the rest of the context
 	Stop      []string // free text ends before any of these; ignored in constrained text
+	MinTokens int      // free text does not end before so many tokens, neither by itself nor at one of Stop, whose search begins there
 	Choices   int      // number of texts to generate; 0: one. Choice i samples with seed + i
 
 	// Questions replace the generation of texts. Each is a continuation of the prompt, which they
@@ -26,6 +27,7 @@ type Request struct {
 	Constraint Constraint // nil: free text
 	Gate       *Gate      // nil: none; only for texts in segments
 	Doubt      *Doubt     // nil: none; only for texts in segments
+	Special    bool       // special tokens add their spelling to the text; only without a constraint
 	NoForced   bool       // sample forced text token by token
 	Truncate   bool       // the budget may cut the document off
 
@@ -134,7 +136,8 @@ const (
 type Result struct {
 	Text       string
 	Finish     FinishReason
-	StopString string // the stop string that ended the text, if one did
+	Tokens     []int32 // of the text, as the model's context has them
+	StopString string  // the stop string that ended the text, if one did
 	Seed       uint64
 	Place      int // see Request.Place
 

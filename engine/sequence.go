@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -409,6 +410,9 @@ func (s *sequence) choose() (int32, bool) {
 		return 0, false
 	}
 	s.exclude = append(s.exclude[:0], s.withheld()...)
+	if s.generated() < s.job.req.MinTokens {
+		s.exclude = append(s.exclude, s.vocab.EOG()...)
+	}
 	withheld := len(s.exclude)
 	if s.ended {
 		return 0, false
@@ -540,6 +544,9 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 	s.tokens = append(s.tokens, token)
 	s.sampler.Accept(token)
 	b := s.vocab.Bytes(token)
+	if s.job.req.Special && s.matcher == nil && b == nil {
+		b = []byte(s.vocab.Piece(token))
+	}
 	if s.measurer != nil {
 		t := Token{ID: token, Bytes: b, Forced: forced}
 		if !forced {
@@ -567,7 +574,7 @@ func (s *sequence) append(token int32, forced bool, measured *sampling.Measureme
 		return
 	}
 	s.tail.stops = nil
-	if s.isFree() {
+	if s.isFree() && s.generated() > s.job.req.MinTokens {
 		s.tail.stops = s.job.req.Stop
 	}
 	text, stop := s.tail.add(b)
@@ -601,7 +608,7 @@ func (s *sequence) tell(complete bool) {
 	parts, more := s.parts.next(complete)
 	for i, p := range parts {
 		s.tail.stops = nil
-		if s.parts.m.EndsAnywhere(p.Segment) {
+		if s.parts.m.EndsAnywhere(p.Segment) && s.generated() > s.job.req.MinTokens {
 			s.tail.stops = s.job.req.Stop
 		}
 		text, stop := s.tail.add([]byte(p.Text))
@@ -662,7 +669,7 @@ func (s *sequence) fail(err error) {
 // summary completes the result of a sequence that has ended.
 func (s *sequence) summary(now time.Time) *Result {
 	r := s.result
-	r.Text = string(s.text)
+	r.Text, r.Tokens = string(s.text), slices.Clone(s.tokens[s.prompt:])
 	r.Seed = s.job.req.Sampling.Seed + uint64(s.choice)
 	r.PromptTokens, r.CachedTokens, r.CompletionTokens = s.prompt, min(s.cached, s.prompt), s.generated()
 	if s.prefilled.IsZero() {

@@ -113,7 +113,9 @@ func TestContextEditsRefused(t *testing.T) {
 	_, url := start(t, setup{reply: "fine"})
 	for edits, want := range map[string]string{
 		`{}`:                           "context_management.edits[0].type",
-		`{"type": "compact_20260112"}`: "context_management.edits[0].type",
+		`{"type": "compact_20270112"}`: "context_management.edits[0].type",
+		`{"type": "compact_20260112", "trigger": {"type": "tool_uses", "value": 1}}`:          "context_management.edits[0].trigger.type",
+		`{"type": "compact_20260112", "keep": 1}`:                                             "context_management.edits[0].keep",
 		`{"type": "clear_thinking_20251015", "keep": "some"}`:                                 "context_management.edits[0].keep",
 		`{"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 0}}`: "context_management.edits[0].keep.value",
 		`{"type": "clear_tool_uses_20250919", "keep": {"type": "turns", "value": 1}}`:         "context_management.edits[0].keep.type",

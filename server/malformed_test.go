@@ -93,14 +93,14 @@ var malformedBodies = map[string][]string{
 	"/models/unload":  {``, `{}`, `{"model":"tiny"}`},
 	"/v1/completions": {
 		`{}`, `{"prompt":5}`, `{"prompt":[]}`, `{"prompt":[true]}`, `{"prompt":[null]}`, `{"prompt":[[1,null]]}`, `,"stop":[null]`, `{"prompt":[99999]}`, `{"prompt":["a",5]}`, `{"prompt":""}`, `,"messages":[{}]`, `,"suffix":"x"`, `,"echo":true,"logprobs":1`, `,"best_of":3`, `,"logprobs":true`,
-		`,"logprobs":99`, `{"prompt":["a","b"],"stream":5}`, `,"max_tokens":null,"n":-1`, `,"tools":[{}]`,
+		`,"logprobs":99`, `{"prompt":["a","b"],"stream":5}`, `,"max_tokens":2,"min_tokens":3`, `,"moderation":{"model":"m","policy":{"output":{"mode":"block"}}}`, `,"skip_special_tokens":5`, `,"max_tokens":null,"n":-1`, `,"tools":[{}]`,
 	},
 	"/v1/responses": {
 		`{}`, `{"input":5}`, `{"input":[]}`, `{"input":[{"type":"item_reference","id":"x"}]}`, `{"input":[{"role":"user"}]}`, `{"input":[{"type":"function_call_output","call_id":5,"output":"x"}]}`,
 		`{"input":[{"type":"function_call_output","call_id":"x"}]}`, `,"text":5`, `,"text":{"fromat":{}}`, `,"text":{"format":{}}`, `,"text":{"format":{"type":"json_schema"}}`, `,"text":{"format":{"type":"yaml"}}`,
 		`,"text":{"format":{"type":"json_schema","name":"x","strict":true,"schema":{"$ref":"https://example.com/x"}}}`, `,"text":{"verbosity":"some"}`, `,"previous_response_id":"x"`, `,"conversation":"x"`, `,"background":true`,
 		`,"truncation":"some"`, `,"max_output_tokens":0`, `,"tools":[{"type":"teleport"}]`, `,"tools":[{"name":"a"}]`, `,"tools":[{"type":"function","name":""}]`, `,"tools":[{"type":"function","name":"a","function":{}}]`,
-		`,"signals":{"samples":3},"stream":true`, `,"include":5`, `,"instructions":5`, `,"reasoning":{"efort":"low"}`, `,"text":{"format":{"type":"json_object"}},"grammar":"root ::= \"x\""`,
+		`,"context_management":[{"type":"summary"}]`, `,"multi_agent":{"enabled":true}`, `,"signals":{"samples":3},"stream":true`, `,"include":5`, `,"instructions":5`, `,"reasoning":{"efort":"low"}`, `,"text":{"format":{"type":"json_object"}},"grammar":"root ::= \"x\""`,
 	},
 	"/v1/messages": {
 		``, `{}`, `{"model":"tiny","max_tokens":9}`, `{"model":"tiny","max_tokens":9,"messages":[]}`, `{"max_tokens":9,"messages":[{"role":"user","content":"x"}]}`, `{"model":"tiny","messages":[{"role":"user","content":"x"}]}`,
@@ -111,7 +111,7 @@ var malformedBodies = map[string][]string{
 		`,"output_config":{"format":{"type":"json_schema"}}`, `,"output_config":{"format":{"type":"json_schema","schema":{"type":"x"}}}`, `,"output_config":{"format":{"type":"json_schema","schema":{"$ref":"https://example.com/x"}}}`,
 		`,"output_cofnig":{}`, `,"tools":[{"name":"a"}]`, `,"tools":[{"name":"a","input_shema":{}}]`, `,"tools":[{"type":"bash_20250124","name":"bash"}]`, `,"tools":[{"name":"a","input_schema":{"type":"x"}}]`,
 		`,"tool_choice":{"type":"any"}`, `,"tools":[{"name":"a","input_schema":{}}],"tool_choice":{"type":"tool"}`, `,"tools":[{"name":"a","input_schema":{}}],"tool_choice":{"type":"tool","name":"b"}`,
-		`,"tools":[{"name":"a","input_schema":{}}],"tool_choice":{"type":"some"}`, `,"signals":{"weights":{"own":-1}}`, `,"thinking":{"type":"deep"}`, `,"thinking":{"type":"enabled","budget_tokens":0}`, `,"thinking":{}`, `,"mcp_servers":[{}]`, `,"response_format":{"type":"json_object"}`,
+		`,"tools":[{"name":"a","input_schema":{}}],"tool_choice":{"type":"some"}`, `,"signals":{"weights":{"own":-1}}`, `,"thinking":{"type":"deep"}`, `,"thinking":{"type":"enabled","budget_tokens":0}`, `,"thinking":{}`, `,"mcp_servers":[{}]`, `,"container":{"skills":[{}]}`, `,"compaction":{"type":"summarize"}`, `,"output_config":{"task_budget":{"type":"words"}}`, `,"response_format":{"type":"json_object"}`,
 		`,"max_tokens":2,"output_config":{"format":{"type":"json_schema","schema":{"type":"string","minLength":50}}}`,
 	},
 	"/v1/messages/count_tokens": {`{}`, `{"model":"tiny","messages":[{"role":"user","content":[{"type":"video"}]}]}`},
@@ -122,7 +122,7 @@ var malformedBodies = map[string][]string{
 		`,"tools":[{}]`, `,"response_format":{"type":"json_object"}`, `,"options":{"num_predict":2},"format":{"type":"string","minLength":50}`,
 	},
 	"/api/generate": {
-		`{"prompt":"x"}`, `{"model":"tiny","prompt":5}`, `,"prompt":"y"`, `,"suffix":"x"`, `,"template":"x"`, `,"context":[1]`, `,"images":["x"]`, `,"raw":true,"system":"x"`, `,"format":"xml"`,
+		`{"prompt":"x"}`, `{"model":"tiny","prompt":5}`, `,"prompt":"y"`, `,"suffix":"x"`, `,"template":"x"`, `,"context":["x"]`, `,"context":[99999]`, `,"context":[1],"raw":true`, `,"suffix":"x","system":"y"`, `,"images":["x"]`, `,"raw":true,"system":"x"`, `,"format":"xml"`,
 	},
 	"/feedback":      {``, `[]`, `{"success":true,"ID":"x"}`, `{"id":"x","success":true}`},
 	"/api/show":      {`{}`, `{"model":"llama9"}`, `{"model":5}`},

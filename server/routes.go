@@ -50,6 +50,7 @@ func (s *Server) routes() http.Handler {
 	r.POST("/v1/chat/completions", s.adapt(openai.Chat, everyone))
 	r.POST("/v1/responses", s.adapt(openai.CreateResponse, everyone))
 	r.POST("/v1/responses/input_tokens", s.adapt(s.timed(openai.CountInput), everyone))
+	r.POST("/v1/responses/compact", s.adapt(fails(errNoCompaction), everyone))
 	r.GET("/v1/responses/:id", s.adapt(openai.GetResponse, everyone))
 	r.DELETE("/v1/responses/:id", s.adapt(openai.DeleteResponse, everyone))
 	r.GET("/v1/responses/:id/input_items", s.adapt(openai.ListInput, everyone))
@@ -167,6 +168,12 @@ func byPath(p *problem.Problem, r *http.Request, id string) any {
 func fails(err error) wire.Handler {
 	return func(*http.Request) (wire.Answer, error) { return nil, err }
 }
+
+// errNoCompaction is the error where OpenAI's API summarizes conversations.
+var errNoCompaction = problem.New(problem.Problem{
+	Status: http.StatusNotFound, Kind: problem.NotFound, Code: "not_offered",
+	Message: "conversations are not compacted here; /v1/responses takes them whole, and with truncation: \"auto\" drops the oldest turns of one that is too long",
+})
 
 // noMethod returns the error for a path that takes only other methods.
 func noMethod(r *http.Request, allowed string) error {

@@ -20,11 +20,13 @@ import (
 const (
 	clearToolUses = "clear_tool_uses_20250919"
 	clearThinking = "clear_thinking_20251015"
+	compact       = "compact_20260112"
 )
 
 // Anthropic's defaults for edits.
 const (
 	defaultTrigger       = 100_000 // input tokens
+	defaultCompaction    = 150_000 // input tokens
 	defaultKeptToolUses  = 3
 	defaultThinkingTurns = 1
 	keepEverything       = -1
@@ -101,6 +103,18 @@ func readEdit(e *wire.Object) (edit, error) {
 		return one, err
 	case clearToolUses:
 		return one, one.readClearToolUses(e)
+	case compact:
+		one.tokens = defaultCompaction
+		instructions, pause := "", false
+		for _, err := range []error{
+			e.Only("type", "instructions", "pause_after_compaction", "trigger"), e.Str("instructions", &instructions), e.Boolean("pause_after_compaction", &pause),
+		} {
+			if err != nil {
+				return one, err
+			}
+		}
+		_, err := readAmount(e, "trigger", &one.tokens, 0, "input_tokens")
+		return one, err
 	}
 	return one, wire.NotOffered(e.Path+"type", fmt.Sprintf("an edit of type %q", one.kind))
 }
@@ -197,8 +211,16 @@ func (s *Handlers) accept(r *http.Request, q *messagesRequest) (*registry.Model,
 	if len(q.edits) > 0 {
 		q.context = &contextReply{Applied: []appliedEdit{}}
 	}
+	whole := ""
 	for _, e := range q.edits {
 		before := size(g)
+		if e.kind == compact {
+			// The answer comes from more than the client asked for, which serves it better than an error would.
+			if before > e.tokens {
+				whole = fmt.Sprintf("the conversation has %d tokens, more than the trigger of %s: it was left whole, as nothing summarizes conversations here", before, compact)
+			}
+			continue
+		}
 		if e.kind == clearToolUses && !e.triggered(g.Request.Messages, before) {
 			continue
 		}
@@ -222,7 +244,9 @@ func (s *Handlers) accept(r *http.Request, q *messagesRequest) (*registry.Model,
 		q.context.Applied = append(q.context.Applied, done)
 		g = next
 	}
-	q.Request = g.Request
+	if q.Request = g.Request; whole != "" {
+		q.Warnings = append(q.Warnings, whole)
+	}
 	return m, g, original, nil
 }
 

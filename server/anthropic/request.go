@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/stencil-json/stencil/server/generation"
@@ -14,14 +15,15 @@ import (
 // messagesNames are the fields of POST /v1/messages and count_tokens.
 var messagesNames = wire.Names{
 	Known: slices.Concat([]string{
-		"model", "messages", "max_tokens", "system", "stop_sequences", "stream", "tools", "tool_choice", "thinking",
-		"context_management", "thread",
+		"model", "messages", "max_tokens", "system", "stop_sequences", "stream", "tools", "tool_choice",
+		"context_management", "thread", "container",
 	}, request.SamplingFields, request.OwnFields),
 	Constraint: []string{"output_config", "output_format", "property_order", "whitespace", "on_unsupported", "open_objects"},
 	Harmless:   append([]string{"betas", "inference_geo", "speed", "diagnostics", "billing_policy", "fallback_credit_token", "user_profile_id", "workspace_id"}, wire.HarmlessFields...),
+	Hints:      []string{"fallbacks"},
 	Refused: []string{
-		"container", "mcp_servers", "compaction", "response_format", "json_mode", "schema", "grammar", "regex", "choice", "json_schema",
-		"structured_outputs", "fallbacks", "prompt", "format",
+		"mcp_servers", "compaction", "response_format", "json_mode", "schema", "grammar", "regex", "choice", "json_schema",
+		"structured_outputs", "prompt", "format",
 	},
 }
 
@@ -48,8 +50,8 @@ func readMessages(o *wire.Object, counting bool) (*messagesRequest, error) {
 		func() error { return q.readAnthropicTools(o) },
 		func() error { return q.readAnthropicChoice(o) },
 		func() error { return q.readOutputConfig(o) },
-		func() error { return q.readThinking(o) },
 		func() error { return q.readEdits(o) },
+		func() error { return q.readContainer(o) },
 	} {
 		if err := read(); err != nil {
 			return nil, err
@@ -80,7 +82,7 @@ func (q *messagesRequest) readAnthropicTools(o *wire.Object) error {
 			return wire.NotOffered(t.Path+"type", fmt.Sprintf("a tool of type %q", kind))
 		}
 		if err := t.Only("type", "name", "description", "input_schema", "strict", "cache_control", "input_examples",
-			"defer_loading", "allowed_callers", "eager_input_streaming"); err != nil {
+			"defer_loading", "allowed_callers", "eager_input_streaming", "return", "returns"); err != nil {
 			return err
 		}
 		if !t.Given("input_schema") {
@@ -151,7 +153,8 @@ func (q *messagesRequest) readOutputConfig(o *wire.Object) error {
 	}
 	effort := ""
 	for _, err := range []error{
-		config.Only("format", "effort"),
+		config.Only("format", "effort", "task_budget"),
+		q.readTaskBudget(config),
 		config.OneOf("effort", &effort, "low", "medium", "high", "xhigh", "max"),
 		readJSONSchema(c, config, "format"),
 	} {
@@ -162,6 +165,48 @@ func (q *messagesRequest) readOutputConfig(o *wire.Object) error {
 	if effort != "" {
 		q.Effort(effort)
 	}
+	return nil
+}
+
+// readTaskBudget reads output_config.task_budget, which tells the model what a task may cost.
+func (q *messagesRequest) readTaskBudget(config *wire.Object) error {
+	b, err := config.Child("task_budget")
+	if b == nil || err != nil {
+		return err
+	}
+	kind, tokens := "", 0
+	for _, err := range []error{
+		b.Only("type", "total", "remaining"), b.OneOf("type", &kind, "tokens"), b.Integer("total", &tokens, 0, math.MaxInt32), b.Integer("remaining", &tokens, 0, math.MaxInt32),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	q.Warnings = append(q.Warnings, "output_config.task_budget was ignored: models are not told of it")
+	return nil
+}
+
+// readContainer reads container, in which Anthropic's servers run tools: an id, or an object with skills, which would be
+// in the prompt.
+func (q *messagesRequest) readContainer(o *wire.Object) error {
+	const name = "container"
+	id := ""
+	if !o.Given(name) || wire.OffValue(o.Members[name]) {
+		return nil
+	}
+	if json.Unmarshal(o.Members[name], &id) != nil {
+		in, err := o.Child(name)
+		if err != nil {
+			return o.WrongType(name, "a string or an object")
+		}
+		if err := in.Only("id", "skills"); err != nil {
+			return err
+		}
+		if in.Given("skills") && !wire.OffValue(in.Members["skills"]) {
+			return wire.NotOffered(in.Path+"skills", in.Path+"skills")
+		}
+	}
+	q.Warnings = append(q.Warnings, "container was ignored: no tools run in one here")
 	return nil
 }
 
@@ -184,34 +229,6 @@ func readJSONSchema(c *request.Constraint, o *wire.Object, name string) error {
 		return wire.Invalid(f.Path+"schema", "%sschema is missing", f.Path)
 	}
 	return c.Set(f, "schema", "schema")
-}
-
-// readThinking reads thinking: whether the model reasons first.
-func (q *messagesRequest) readThinking(o *wire.Object) error {
-	t, err := o.Child("thinking")
-	if t == nil || err != nil {
-		return err
-	}
-	kind, budget, display := "", 0, ""
-	for _, err := range []error{
-		t.Only("type", "budget_tokens", "display", "block_binding"),
-		t.OneOf("type", &kind, "enabled", "disabled", "adaptive", "between_tools"),
-		t.Integer("budget_tokens", &budget, 1, request.MaxTokensLimit),
-		t.Str("display", &display),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	switch kind {
-	case "":
-		return wire.Invalid(t.Path+"type", "%stype is missing", t.Path)
-	case "enabled":
-		q.Reasoning, q.ThinkTokens = true, budget
-	case "disabled":
-		q.Effort("none")
-	}
-	return nil
 }
 
 // Replies.

@@ -51,10 +51,10 @@ var (
 	}
 	sglangNames      = wire.Names{Known: []string{"text", "sampling_params", "stream", "model", "rid", "signals"}, Constraint: []string{"open_objects"}, Harmless: append([]string{"return_text_in_logprobs"}, wire.HarmlessFields...), Refused: []string{"input_ids", "input_embeds", "image_data", "audio_data", "return_logprob", "lora_path", "parameters", "return_hidden_states"}}
 	sglangParameters = wire.Names{
-		Known:      slices.Concat([]string{"max_new_tokens", "stop", "repetition_penalty", "n"}, request.SamplingFields),
+		Known:      slices.Concat([]string{"max_new_tokens", "stop", "repetition_penalty", "n", "min_new_tokens", "skip_special_tokens"}, request.SamplingFields),
 		Constraint: []string{"json_schema", "regex", "ebnf"},
-		Harmless:   []string{"skip_special_tokens", "spaces_between_special_tokens"},
-		Refused:    []string{"structural_tag", "min_new_tokens", "stop_token_ids", "no_stop_trim", "custom_params"},
+		Harmless:   []string{"spaces_between_special_tokens"},
+		Refused:    []string{"structural_tag", "stop_token_ids", "no_stop_trim", "custom_params"},
 	}
 )
 
@@ -157,6 +157,8 @@ func readSGLang(o *wire.Object) (*compatRequest, error) {
 	}
 	for _, err := range []error{
 		p.Integer("n", &q.N, 1, 1),
+		q.ReadMinTokens(p, "min_new_tokens"),
+		q.ReadSpecial(p),
 		q.Constraint.SetJSON(p, "json_schema"),
 		q.Constraint.Set(p, "regex", "regex"),
 		q.Constraint.Set(p, "ebnf", "grammar"),

@@ -93,7 +93,7 @@ func (s *Service) Prepare(r *http.Request, m *registry.Model, q *request.Request
 	}
 	g.Job = engine.Request{
 		ID: wire.NoteOf(r.Context()).ID, Client: wire.ClientOf(r),
-		Sampling: q.Sampling, MaxTokens: q.MaxTokens, Choices: q.Texts(),
+		Sampling: q.Sampling, MaxTokens: q.MaxTokens, MinTokens: q.MinTokens, Choices: q.Texts(), Special: q.ShowSpecial,
 		NoForced: !q.Forced, Truncate: q.OnBudget == "truncate", Solo: q.Deterministic, NoReuse: !q.CachePrompt,
 		Logprobs: q.Logprobs || q.Signals != nil, Alternatives: q.TopLogprobs, Progress: q.Progress && q.Stream, Place: q.Place,
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stencil-json/stencil/chat"
@@ -35,13 +36,7 @@ func promptOf(ctx context.Context, m *registry.Model, q *request.Request, r *Con
 	}
 	if q.PromptTokens != nil {
 		Instructed(q, "", r)
-		size := m.Text.Vocab().Len()
-		for _, t := range q.PromptTokens {
-			if t < 0 || int(t) >= size {
-				return nil, nil, wire.Invalid("prompt", "prompt has the token %d, the vocabulary ends at %d", t, size-1)
-			}
-		}
-		return q.PromptTokens, nil, nil
+		return q.PromptTokens, nil, known(m, "prompt", q.PromptTokens)
 	}
 	if q.Prompt != nil {
 		text := *q.Prompt
@@ -66,14 +61,24 @@ func promptOf(ctx context.Context, m *registry.Model, q *request.Request, r *Con
 	if err != nil {
 		return nil, nil, err
 	}
-	if tokens, err = accepted(q, &in, func(in chat.Input) ([]int32, error) { return m.Prompts.Chat(ctx, in) }); err != nil {
+	write := func(in chat.Input) ([]int32, error) { return m.Prompts.Chat(ctx, in) }
+	if q.Before != nil && len(in.Messages) == 1 {
+		write = func(in chat.Input) ([]int32, error) { return m.Prompts.Following(ctx, in) }
+	}
+	if tokens, err = accepted(q, &in, write); err != nil {
 		return nil, nil, err
 	}
 	if q.NoThoughts && in.Begun == "" && registry.BegunToThink(m.Text.Vocab(), tokens, m.ThoughtForm.Open) {
 		in.Begun = m.ThoughtForm.Close // the template opens reasoning in any case
-		if tokens, err = m.Prompts.Chat(ctx, in); err != nil {
+		if tokens, err = write(in); err != nil {
 			return nil, nil, err
 		}
+	}
+	if bos, ok := m.Text.Vocab().BOS(); q.Before != nil {
+		if ok && len(tokens) > 0 && tokens[0] == bos {
+			tokens = tokens[1:]
+		}
+		return slices.Concat(q.Before, tokens), nil, known(m, "context", q.Before)
 	}
 	switch {
 	case m.Engine == nil:
@@ -85,6 +90,17 @@ func promptOf(ctx context.Context, m *registry.Model, q *request.Request, r *Con
 		}
 	}
 	return tokens, marks, nil
+}
+
+// known refuses tokens that the model's vocabulary does not have.
+func known(m *registry.Model, param string, tokens []int32) error {
+	size := m.Text.Vocab().Len()
+	for _, t := range tokens {
+		if t < 0 || int(t) >= size {
+			return wire.Invalid(param, "%s has the token %d, the vocabulary ends at %d", param, t, size-1)
+		}
+	}
+	return nil
 }
 
 // accepted returns a conversation as it is written for the model. Some templates insist on turns, and clients send two messages of one

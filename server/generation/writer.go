@@ -82,6 +82,9 @@ func (l local) Ready(ctx context.Context, g *Generation) (Run, error) {
 	if err := g.compose(ctx); err != nil {
 		return nil, err
 	}
+	if q.ShowSpecial && (g.Constraint != nil || g.Layout != nil) {
+		return nil, wire.NotOffered("skip_special_tokens", "skip_special_tokens: false with a constraint, tools, signals or a model that reasons")
+	}
 	if g.Constraint == nil || g.Constraint.free || g.Layout.HasFree() {
 		g.Job.Stop = q.Stop
 	} else if len(q.Stop) > 0 {

@@ -1,109 +1,46 @@
-package llamacpp
+// Package infill writes prompts for filling in text between a prefix and a suffix, for models that have tokens for it.
+package infill
 
 import (
 	"context"
-	"net/http"
+	"errors"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/server/registry"
-	"github.com/stencil-json/stencil/server/wire"
 	"github.com/stencil-json/stencil/vocab"
 )
 
-// Infill handles POST /infill: it generates code between a prefix and a suffix, for editors. It accepts the fields of
-// /completion too.
-func (s *Handlers) Infill(r *http.Request) (wire.Answer, error) {
-	o, err := wire.ReadObject(r)
-	if err != nil {
-		return nil, err
-	}
-	in, err := readInfill(o)
-	if err != nil {
-		return nil, err
-	}
-	q, err := readCompletion(o)
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.Models.Named(r.Context(), q.Model, q.KeepAlive)
-	if err != nil {
-		return nil, err
-	}
-	tokens, err := in.tokens(r.Context(), m, q.MaxTokens)
-	if err != nil {
-		return nil, err
-	}
-	q.prompts, q.many = []prompt{{{tokens: tokens}}}, false
-	return s.complete(r, q)
+// ErrNotSupported is the error for a model without tokens for filling in text.
+var ErrNotSupported = errors.New("infill: the model has no tokens for filling in text")
+
+// A Gap is a text to fill in, with its surroundings.
+type Gap struct {
+	Tokens         []int32 // before the prefix, if that is given as tokens
+	Prefix, Suffix string
+	Begun          string // start of the text
+	Files          []File // other files of the project
 }
 
-// An infill is the context of the text to fill in.
-type infill struct {
-	prefix, suffix string
-	begun          string // start of the text
-	files          []file // other files of the project
-}
+// A File is a file of the same project.
+type File struct{ Name, Text string }
 
-type file struct{ name, text string }
-
-// readInfill removes its fields from a body, and leaves a prompt for /completion.
-func readInfill(o *wire.Object) (*infill, error) {
-	in := new(infill)
-	for _, err := range []error{
-		o.Str("input_prefix", &in.prefix), o.Str("input_suffix", &in.suffix), o.Str("prompt", &in.begun),
-	} {
-		if err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range []string{"input_prefix", "input_suffix"} {
-		if !o.Given(name) {
-			return nil, wire.Invalid(name, "%s is missing", name)
-		}
-	}
-	extra, err := o.List("input_extra")
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range extra {
-		f := file{name: "tmp"}
-		if !one.Given("text") {
-			return nil, wire.Invalid(one.Path+"text", "%stext is missing", one.Path)
-		}
-		for _, err := range []error{one.Str("text", &f.text), one.Str("filename", &f.name)} {
-			if err != nil {
-				return nil, err
-			}
-		}
-		in.files = append(in.files, f)
-	}
-	names := o.Names[:0:0]
-	for _, name := range o.Names {
-		switch name {
-		case "input_prefix", "input_suffix", "input_extra", "prompt":
-		default:
-			names = append(names, name)
-		}
-	}
-	o.Names, o.Members["prompt"] = append(names, "prompt"), []byte(`""`)
-	return in, nil
-}
-
-// tokens returns the prompt in the order that models are trained on: other files, the prefix, the suffix, and the mark
+// Prompt returns the prompt in the order that models are trained on: other files, the prefix, the suffix, and the mark
 // where the answer begins. If all of it exceeds the context, the text nearest to the cursor stays: the prefix gets
-// three quarters of the room, and files get what remains. Text that is too far from it in any case is not tokenized.
-func (in *infill) tokens(ctx context.Context, m *registry.Model, budget int) ([]int32, error) {
+// three quarters of the room, and files get what remains. Text that is too far from it in any case is not tokenized. The
+// error is ErrNotSupported if the model has no tokens for it, or as in [chat.Prompts.Append].
+func (in *Gap) Prompt(ctx context.Context, m *registry.Model, budget int) ([]int32, error) {
 	v := m.Text.Vocab()
 	marks, ok := vocab.InfillOf(v)
 	if !ok {
-		return nil, notSupported("infill_not_supported", "the model %q has no tokens for filling in text", m.Name)
+		return nil, ErrNotSupported
 	}
-	room := contextOf(m)
+	room := m.Text.ContextLimit()
 	room -= min(max(budget, room/8), room/2) // for the answer
 	t := &texts{ctx: ctx, prompts: m.Prompts}
-	before := t.append(t.append(nil, t.end(in.prefix)), in.begun)
-	after := t.append(nil, t.start(in.suffix))
+	before := t.append(t.append(slices.Clone(in.Tokens), t.end(in.Prefix)), in.Begun)
+	after := t.append(nil, t.start(in.Suffix))
 	around := max(0, room-4)
 	if len(before)+len(after) > around {
 		most := max(around*3/4, around-len(after))
@@ -159,25 +96,25 @@ func (t *texts) append(dst []int32, text string) []int32 {
 
 // fileTokens returns the tokens of the other files, separated by repository tokens if the model has them. Of files before those that
 // fill the context, it returns none.
-func (in *infill) fileTokens(t *texts, marks vocab.Infill) (out []int32) {
-	if len(in.files) == 0 {
+func (in *Gap) fileTokens(t *texts, marks vocab.Infill) (out []int32) {
+	if len(in.Files) == 0 {
 		return nil
 	}
-	first, size := len(in.files), 0
+	first, size := len(in.Files), 0
 	for first > 0 && size < t.prompts.MostBytes() {
 		first--
-		size += len(in.files[first].text) + len(in.files[first].name)
+		size += len(in.Files[first].Text) + len(in.Files[first].Name)
 	}
 	if marks.Repo >= 0 {
 		out = t.append(append(out, marks.Repo), "project\n")
 	}
-	for _, f := range in.files[first:] {
+	for _, f := range in.Files[first:] {
 		if marks.File >= 0 {
-			out = t.append(append(out, marks.File), t.end(f.name+"\n"))
+			out = t.append(append(out, marks.File), t.end(f.Name+"\n"))
 		} else {
-			out = t.append(out, t.end("\n\n--- "+f.name+"\n"))
+			out = t.append(out, t.end("\n\n--- "+f.Name+"\n"))
 		}
-		out = t.append(out, t.end(f.text))
+		out = t.append(out, t.end(f.Text))
 	}
 	if marks.File >= 0 {
 		out = t.append(append(out, marks.File), "file\n")

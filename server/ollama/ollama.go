@@ -2,12 +2,16 @@ package ollama
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/server/generation"
 	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/infill"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/request"
 	"github.com/stencil-json/stencil/server/vectors"
@@ -38,10 +42,14 @@ func (s *Handlers) generateText(r *http.Request, read func(*wire.Object) (*ollam
 	if q.Prompt == nil && len(q.Messages) == 0 {
 		return s.load(r, q.Request, d)
 	}
+	if err := s.fill(r, q); err != nil {
+		return nil, err
+	}
 	m, g, err := s.Accept(r, q.Request)
 	if err != nil {
 		return nil, err
 	}
+	d.continues = !isChat && q.Messages != nil && q.Signals == nil
 	if q.Reasoning && !m.ThoughtsSaid && generation.WriterOf(m).Abilities().Counts {
 		return nil, wire.Invalid("think", "%q does not support thinking", m.Name)
 	}
@@ -62,6 +70,23 @@ func (s *Handlers) generateText(r *http.Request, read func(*wire.Object) (*ollam
 		reply.Logprobs = generation.LogprobsOf(m.Text.Vocab(), c.Tokens).Content
 	}
 	return wire.JSON{Value: reply}, nil
+}
+
+// fill makes the text before a suffix that of a prompt: the model writes what is between.
+func (s *Handlers) fill(r *http.Request, q *ollamaRequest) error {
+	if q.suffix == "" {
+		return nil
+	}
+	m, err := s.Models.Named(r.Context(), q.Model, q.KeepAlive)
+	if err != nil {
+		return err
+	}
+	gap := &infill.Gap{Prefix: *q.Prompt, Suffix: q.suffix}
+	q.PromptTokens, err = gap.Prompt(r.Context(), m, q.MaxTokens)
+	if errors.Is(err, infill.ErrNotSupported) {
+		return wire.NotOffered("suffix", fmt.Sprintf("suffix for the model %q, which does not support insert,", m.Name))
+	}
+	return err
 }
 
 // load answers a request without a prompt, which only loads the model or,
@@ -95,6 +120,7 @@ type ollamaDialect struct {
 	generation *generation.Generation
 	model      string
 	isChat     bool
+	continues  bool      // answers have a context
 	start      time.Time // of the request
 	loaded     time.Time // when its model was ready
 }
@@ -128,6 +154,9 @@ func (d *ollamaDialect) last(c *generation.Choice) ollamaReply {
 		TotalDuration: time.Since(d.start), LoadDuration: d.loaded.Sub(d.start),
 		PromptEvalCount: r.PromptTokens, PromptEvalDuration: r.Timings.Prompt,
 		EvalCount: r.CompletionTokens + c.Wasted, EvalDuration: r.Timings.Generate,
+	}
+	if d.continues && len(r.Tokens) > 0 {
+		out.Context = slices.Concat(d.generation.Job.Prompt, r.Tokens)
 	}
 	out.Constraint, out.Appraisal, out.Warnings = c.Receipt, c.Appraisal(), generation.WarningsOf(d.generation.Request, []generation.Choice{*c})
 	return out

@@ -27,11 +27,11 @@ var (
 		Refused:    []string{"prompt", "images", "response_format", "structured_outputs", "json_schema", "json_mode", "schema", "grammar", "regex", "choice"},
 	}
 	ollamaGenerateNames = wire.Names{
-		Known:      append([]string{"prompt", "system", "raw"}, ollamaShared...),
+		Known:      append([]string{"prompt", "system", "raw", "suffix", "context"}, ollamaShared...),
 		Constraint: append([]string{"format"}, ollamaConstraint...),
 		Harmless:   ollamaHarmless,
 		Refused: []string{
-			"suffix", "template", "context", "images", "width", "height", "steps", "messages", "tools",
+			"template", "images", "width", "height", "steps", "messages", "tools",
 			"response_format", "structured_outputs", "json_schema", "json_mode", "schema", "grammar", "regex", "choice",
 		},
 	}
@@ -42,7 +42,7 @@ var (
 		Known: slices.Concat([]string{"num_predict", "stop"}, request.SamplingFields),
 		Harmless: []string{
 			"num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "use_mlock", "num_thread", "num_keep", "numa", "low_vram", "f16_kv",
-			"vocab_only", "penalize_newline", "draft_num_predict",
+			"vocab_only", "penalize_newline", "draft_num_predict", "embedding_only", "logits_all",
 		},
 		Refused: []string{"tfs_z"},
 	}
@@ -166,7 +166,7 @@ func (q *ollamaRequest) readThink(o *wire.Object) error {
 
 // readOllamaChat decodes the body of POST /api/chat.
 func readOllamaChat(o *wire.Object) (*ollamaRequest, error) {
-	q := &ollamaRequest{request.New()}
+	q := &ollamaRequest{Request: request.New()}
 	if err := q.readOllama(o, &ollamaChatNames); err != nil {
 		return nil, err
 	}
@@ -215,17 +215,29 @@ func readOllamaMessage(m *wire.Object) (chat.Message, error) {
 // readOllamaGenerate decodes the body of POST /api/generate. The prompt goes through
 // the chat template unless raw is set.
 func readOllamaGenerate(o *wire.Object) (*ollamaRequest, error) {
-	q := &ollamaRequest{request.New()}
+	q := &ollamaRequest{Request: request.New()}
 	if err := q.readOllama(o, &ollamaGenerateNames); err != nil {
 		return nil, err
 	}
 	prompt, system, raw := "", "", false
-	for _, err := range []error{o.Str("prompt", &prompt), o.Str("system", &system), o.Boolean("raw", &raw)} {
+	var before []int32
+	for _, err := range []error{
+		o.Str("prompt", &prompt), o.Str("system", &system), o.Boolean("raw", &raw), o.Str("suffix", &q.suffix), o.Decode("context", &before, "an array of token numbers"),
+	} {
 		if err != nil {
 			return nil, err
 		}
 	}
+	if len(before) > 0 {
+		q.Before = before
+	}
 	switch {
+	case q.suffix != "" && system != "":
+		return nil, wire.Invalid("system", "suffix and system exclude each other: models fill in text without a conversation")
+	case q.Before != nil && (raw || q.suffix != ""):
+		return nil, wire.Invalid("context", "context continues a conversation, which a prompt with raw or suffix is not")
+	case q.suffix != "":
+		q.Prompt = &prompt
 	case prompt == "": // only to load or unload the model
 	case raw && system != "":
 		return nil, wire.Invalid("system", "raw and system exclude each other")
@@ -253,6 +265,7 @@ type ollamaReply struct {
 	Done       bool                      `json:"done"`
 	DoneReason string                    `json:"done_reason,omitempty"`
 	Logprobs   []generation.TokenLogprob `json:"logprobs,omitempty"`
+	Context    []int32                   `json:"context,omitempty"` // of /api/generate: the prompt and the answer, for a request that continues it
 	*ollamaMetrics
 	Constraint *generation.Receipt `json:"x_constraint,omitempty"`
 	assess.Appraisal
@@ -288,4 +301,7 @@ type ollamaMetrics struct {
 }
 
 // An ollamaRequest is the body of POST /api/chat or /api/generate.
-type ollamaRequest struct{ *request.Request }
+type ollamaRequest struct {
+	*request.Request
+	suffix string // what follows the text; "": the prompt is continued
+}

@@ -15,17 +15,20 @@ var chatNames = wire.Names{
 		"model", "messages", "max_tokens", "max_completion_tokens", "stop", "n", "stream", "stream_options", "logprobs", "top_logprobs",
 		"tools", "tool_choice", "parallel_tool_calls", "modalities", "reasoning_effort", "chat_template_kwargs", "repetition_penalty",
 		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "return_progress", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens", "reasoning_budget_message", "reasoning_format",
-	}, request.SamplingFields, request.OwnFields),
+	}, beside, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
-	Harmless:   slices.Concat(wire.HarmlessFields, []string{"include_stop_str_in_output", "response_fields", "num_ctx"}), // the last two: as llama-server ignores them
-	Refused:    append([]string{"prompt", "echo"}, refusedFields...),
+	Harmless:   slices.Concat(wire.HarmlessFields, []string{"include_stop_str_in_output", "response_fields", "num_ctx", "guided_decoding_backend", "spaces_between_special_tokens"}), // response_fields, num_ctx: as llama-server ignores them
+	Refused:    append([]string{"prompt", "echo", "suffix"}, refusedFields...),
 }
+
+// beside are fields of chat completions, completions and responses: OpenAI's moderation, and vLLM's.
+var beside = []string{"moderation", "min_tokens", "skip_special_tokens"}
 
 // refusedFields are refused by chat completions and completions.
 var refusedFields = []string{
-	"audio", "web_search_options", "moderation", "min_tokens", "best_of",
+	"audio", "web_search_options", "best_of",
 	"use_beam_search", "length_penalty", "stop_token_ids", "bad_words", "allowed_token_ids", "logits_processors",
-	"structural_tag", "guided_decoding_backend", "guided_whitespace_pattern", "suffix",
+	"structural_tag", "guided_whitespace_pattern",
 	"documents", "chat_template", "grammar_lazy", "grammar_triggers",
 	"custom_params",
 }
@@ -66,6 +69,7 @@ func readChatAs(o *wire.Object, llama bool) (*chatRequest, error) {
 		func() error { return q.ReadMaxTokens(o, "n_predict", "max_tokens", "max_completion_tokens") },
 		func() error { return o.Boolean("logprobs", &q.Logprobs) },
 		func() error { return o.Integer("top_logprobs", &q.TopLogprobs, 0, request.MaxTopLogprobs) },
+		func() error { return readBeside(q.Request, o) },
 		func() error { return q.ReadTools(o, true) },
 		func() error { return q.ReadToolChoice(o) },
 		func() error { return q.readFunctions(o) },
@@ -177,6 +181,53 @@ func readOpenAISampling(q *request.Request, o *wire.Object) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// readBeside reads the fields of beside. The budget must have been read before.
+func readBeside(q *request.Request, o *wire.Object) error {
+	for _, err := range []error{readModeration(q, o), q.ReadMinTokens(o, "min_tokens"), q.ReadSpecial(o)} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readModeration reads moderation. Scores come beside the text, so that nothing is lost but them; a policy that blocks
+// texts is refused, since its client relies on it.
+func readModeration(q *request.Request, o *wire.Object) error {
+	const name = "moderation"
+	if !o.Given(name) || wire.OffValue(o.Members[name]) {
+		return nil
+	}
+	m, err := o.Child(name)
+	if err != nil {
+		return err
+	}
+	policy, err := m.Child("policy")
+	if err != nil {
+		return err
+	}
+	for _, of := range []string{"input", "output"} {
+		if policy == nil {
+			break
+		}
+		side, mode := (*wire.Object)(nil), ""
+		if side, err = policy.Child(of); side == nil && err == nil {
+			continue
+		}
+		if err == nil {
+			err = side.OneOf("mode", &mode, "score", "block")
+		}
+		if err != nil {
+			return err
+		}
+		if mode == "block" {
+			return wire.NotOffered(side.Path+"mode", side.Path+`mode "block"`)
+		}
+	}
+	q.Warnings = append(q.Warnings, "moderation was ignored: nothing is moderated here, and the answer has no scores")
 	return nil
 }
 
@@ -293,7 +344,8 @@ func readChatMessage(m *wire.Object) (chat.Message, error) {
 			return one, err
 		}
 	}
-	if !m.Given("content") && one.Role != "assistant" {
+	none := one.Role == "tool" && m.Members["content"] != nil // null is the result of a tool that has none
+	if !m.Given("content") && one.Role != "assistant" && !none {
 		return one, wire.Invalid(m.Path+"content", "%scontent is missing", m.Path)
 	}
 	if one.Role == "tool" && one.ToolCallID == "" && one.Name == "" {

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/stencil-json/stencil/server/generation"
 	"github.com/stencil-json/stencil/server/generation/assess"
 	"github.com/stencil-json/stencil/server/generation/layout"
+	"github.com/stencil-json/stencil/server/infill"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/request"
 	"github.com/stencil-json/stencil/server/wire"
@@ -19,8 +21,8 @@ import (
 // completionNames are the fields of POST /v1/completions.
 var completionNames = wire.Names{
 	Known: slices.Concat([]string{
-		"model", "prompt", "max_tokens", "stop", "n", "stream", "stream_options", "logprobs", "repetition_penalty", "n_predict", "echo",
-	}, request.SamplingFields, request.OwnFields),
+		"model", "prompt", "max_tokens", "stop", "n", "stream", "stream_options", "logprobs", "repetition_penalty", "n_predict", "echo", "suffix",
+	}, beside, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
 	Harmless:   chatNames.Harmless,
 	Refused: append([]string{
@@ -36,6 +38,7 @@ type completionRequest struct {
 	*request.Request
 	prompts      []request.Request // one per prompt; the first has the request's own prompt
 	echo         bool              // include the prompt in the text
+	suffix       string            // what follows the text; "": the prompt is continued
 	includeUsage bool
 }
 
@@ -53,8 +56,10 @@ func readCompletion(o *wire.Object) (*completionRequest, error) {
 		func() error { return q.ReadModel(o) },
 		func() error { return readOpenAISampling(q.Request, o) },
 		func() error { return q.ReadMaxTokens(o, "n_predict", "max_tokens") },
+		func() error { return readBeside(q.Request, o) },
 		func() error { return o.Integer("logprobs", &top, 0, request.MaxTopLogprobs) },
 		func() error { return o.Boolean("echo", &q.echo) },
+		func() error { return o.Str("suffix", &q.suffix) },
 		func() error { return readStreaming(q.Request, o, &q.includeUsage) },
 		func() error { return q.readPrompts(o) },
 		func() error { return q.CheckOptions(o) },
@@ -128,6 +133,9 @@ func (s *Handlers) Completions(r *http.Request) (wire.Answer, error) {
 	reply := completionReply{chatHead: chatHead{ID: wire.NewID("cmpl-"), Object: "text_completion", Created: wire.UnixNow(), Fingerprint: s.Fingerprint()}}
 	list := make([]*generation.Generation, len(q.prompts))
 	for i := range q.prompts {
+		if err := s.fill(r, q, &q.prompts[i]); err != nil {
+			return nil, err
+		}
 		m, g, err := s.Accept(r, &q.prompts[i])
 		if err != nil {
 			return nil, err
@@ -158,6 +166,29 @@ func (s *Handlers) Completions(r *http.Request) (wire.Answer, error) {
 	}
 	reply.Constraint, reply.Appraisal, reply.Timings = all[0].Receipt, all[0].Appraisal(), generation.TimingsOf(all)
 	return wire.JSON{Value: reply}, nil
+}
+
+// fill makes the text before a suffix that of a prompt: the model writes what is between. The prompt itself stays for echo.
+func (s *Handlers) fill(r *http.Request, q *completionRequest, one *request.Request) error {
+	if q.suffix == "" {
+		return nil
+	}
+	m, err := s.Models.Named(r.Context(), q.Model, q.KeepAlive)
+	if err != nil {
+		return err
+	}
+	gap := &infill.Gap{Tokens: one.PromptTokens, Suffix: q.suffix}
+	if one.Prompt != nil {
+		gap.Prefix = *one.Prompt
+	} else {
+		text := generation.Spelt(m.Text.Vocab().Decode(one.PromptTokens))
+		one.Prompt = &text
+	}
+	one.PromptTokens, err = gap.Prompt(r.Context(), m, q.MaxTokens)
+	if errors.Is(err, infill.ErrNotSupported) {
+		return wire.NotOffered("suffix", fmt.Sprintf("suffix for the model %q, which has no tokens for filling in text,", m.Name))
+	}
+	return err
 }
 
 // echoed returns the prompt if the answer is to include it.

@@ -27,7 +27,7 @@ func (q *chatRequest) readFunctions(o *wire.Object) error {
 		q.Tools = &request.ToolSet{Mode: request.ToolsAuto}
 	}
 	for _, f := range list {
-		if err := f.Only("name", "description", "parameters"); err != nil {
+		if err := f.Only(request.FunctionFields...); err != nil {
 			return err
 		}
 		if err := request.ReadFunction(q.Tools, f, "parameters"); err != nil {

@@ -184,7 +184,7 @@ func (in *inputReader) output(item *wire.Object) error {
 			return err
 		}
 	}
-	if !item.Given("output") {
+	if item.Members["output"] == nil { // null is the output of a tool that has none
 		return wire.Invalid(item.Path+"output", "%soutput is missing", item.Path)
 	}
 	name = in.promptName(namespace, name)

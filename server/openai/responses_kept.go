@@ -296,9 +296,18 @@ func (s *Handlers) CountInput(r *http.Request) (wire.Answer, error) {
 	return wire.JSON{Value: inputCount{"response.input_tokens", len(g.Job.Prompt)}}, nil
 }
 
-// accept finds the model of a request and prepares the request. With truncation auto, it drops as many of the oldest
-// turns as necessary for the conversation to fit the context.
+// accept finds the model of a request and prepares the request.
 func (s *Handlers) accept(r *http.Request, q *responsesRequest) (*registry.Model, *generation.Generation, error) {
+	m, g, err := s.fitted(r, q)
+	if err == nil && generation.WriterOf(m).Abilities().Counts {
+		q.warnWhole(len(g.Job.Prompt))
+	}
+	return m, g, err
+}
+
+// fitted does accept's work. With truncation auto, it drops as many of the oldest
+// turns as necessary for the conversation to fit the context.
+func (s *Handlers) fitted(r *http.Request, q *responsesRequest) (*registry.Model, *generation.Generation, error) {
 	try := func(messages []chat.Message) (*registry.Model, *generation.Generation, error) {
 		one := *q.Request
 		one.Messages, one.Warnings = messages, slices.Clip(q.Warnings)

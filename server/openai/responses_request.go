@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/stencil-json/stencil/server/generation"
@@ -15,11 +16,12 @@ var responsesNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "input", "instructions", "max_output_tokens", "stream", "stream_options", "text", "tools", "tool_choice", "parallel_tool_calls",
 		"top_logprobs", "truncation", "include", "background", "stop", "store", "previous_response_id",
-		"timings_per_token", "return_progress",
-	}, request.SamplingFields, request.OwnFields),
+		"timings_per_token", "return_progress", "context_management",
+	}, beside, request.SamplingFields, request.OwnFields),
 	Constraint: append([]string{"text"}, request.ConstraintAliases...),
-	Harmless:   wire.HarmlessFields,
-	Refused:    []string{"conversation", "prompt", "context_management", "moderation", "messages"},
+	Harmless:   append([]string{"access_programs", "background_options", "image", "betas", "guided_decoding_backend"}, wire.HarmlessFields...),
+	Hints:      []string{"personality"},
+	Refused:    []string{"conversation", "prompt", "multi_agent", "messages"},
 }
 
 // A responsesRequest is the body of POST /v1/responses.
@@ -30,6 +32,7 @@ type responsesRequest struct {
 	store      bool
 	previous   string                // id of the previous response
 	truncation string                // disabled, auto
+	compactAt  int                   // tokens of a prompt from which on it is to be compacted; 0: none
 	timings    bool                  // in text events and the last event
 	past       []json.RawMessage     // items up to the end of the previous response
 	items      []json.RawMessage     // of the input, with references resolved
@@ -53,6 +56,8 @@ func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
 		func() error { return q.ReadModel(o) },
 		func() error { return readOpenAISampling(q.Request, o) },
 		func() error { return q.ReadMaxTokens(o, "max_output_tokens") },
+		func() error { return readBeside(q.Request, o) },
+		func() error { return q.readContextManagement(o) },
 		func() error { return o.Integer("top_logprobs", &q.TopLogprobs, 0, request.MaxTopLogprobs) },
 		func() error { return o.Boolean("background", &background) },
 		func() error { return o.Boolean("store", &q.store) },
@@ -77,6 +82,39 @@ func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
 	}
 	q.Logprobs = q.TopLogprobs > 0 || slices.Contains(include, "message.output_text.logprobs")
 	return q, nil
+}
+
+// readContextManagement reads context_management: [{"type": "compaction", "compact_threshold": n}].
+func (q *responsesRequest) readContextManagement(o *wire.Object) error {
+	list, err := o.List("context_management")
+	if err != nil {
+		return err
+	}
+	for _, one := range list {
+		kind, threshold := "", 0
+		if !one.Given("type") {
+			return wire.Invalid(one.Path+"type", "%stype is missing", one.Path)
+		}
+		for _, err := range []error{
+			one.Only("type", "compact_threshold"), one.OneOf("type", &kind, "compaction"), one.Integer("compact_threshold", &threshold, 1, request.MaxTokensLimit),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+		if threshold > 0 && (q.compactAt == 0 || threshold < q.compactAt) {
+			q.compactAt = threshold
+		}
+	}
+	return nil
+}
+
+// warnWhole says that a conversation was not compacted. It is answered whole, from more than the client asked for, which
+// serves it better than an error would: one that doesn't fit the context is refused in any case.
+func (q *responsesRequest) warnWhole(tokens int) {
+	if q.compactAt > 0 && tokens > q.compactAt {
+		q.Warnings = append(q.Warnings, fmt.Sprintf("the conversation has %d tokens, more than compact_threshold: it was left whole, as nothing summarizes conversations here", tokens))
+	}
 }
 
 // readTextFormat reads text: {"format": …}.

@@ -52,7 +52,7 @@ func (c *Constraint) readStructuredOutputs(o *wire.Object) error {
 		return err
 	}
 	if err := in.Only("json", "regex", "choice", "grammar", "json_object", "disable_fallback", "disable_any_whitespace",
-		"disable_additional_properties", "whitespace_pattern", "structural_tag"); err != nil {
+		"disable_additional_properties", "whitespace_pattern", "structural_tag", "backend", "_backend", "_backend_was_auto"); err != nil {
 		return err
 	}
 	for _, name := range []string{"disable_additional_properties", "whitespace_pattern"} {

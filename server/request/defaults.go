@@ -36,6 +36,10 @@ func (q *Request) Fill(d *Defaults) error {
 		}
 		q.Seeded, q.given = q.Seeded || seeded, given
 	}
+	if q.MinTokens > 0 && q.Constraint.Kind != "" {
+		q.Warnings = append(q.Warnings, "the least number of tokens was ignored: constrained text ends where its constraint has it")
+		q.MinTokens = 0
+	}
 	for name, value := range d.Variables {
 		q.Variable(name, value)
 	}

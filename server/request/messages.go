@@ -50,6 +50,25 @@ func (q *Request) ReadMaxTokens(o *wire.Object, names ...string) error {
 	return nil
 }
 
+// ReadMinTokens reads how many tokens free text has at least. The budget must have been read before.
+func (q *Request) ReadMinTokens(o *wire.Object, name string) error {
+	if err := o.Integer(name, &q.MinTokens, 0, MaxTokensLimit); err != nil {
+		return err
+	}
+	if q.MaxTokens > 0 && q.MinTokens > q.MaxTokens {
+		return wire.Invalid(o.Path+name, "%s is %d, more than the most tokens that the text may have, %d", o.Path+name, q.MinTokens, q.MaxTokens)
+	}
+	return nil
+}
+
+// ReadSpecial reads skip_special_tokens.
+func (q *Request) ReadSpecial(o *wire.Object) error {
+	skip := true
+	err := o.Boolean("skip_special_tokens", &skip)
+	q.ShowSpecial = !skip
+	return err
+}
+
 // Effort passes the reasoning effort to the chat template, for templates that have variables for it.
 func (q *Request) Effort(effort string) {
 	q.Variable("reasoning_effort", effort)
@@ -234,11 +253,14 @@ func (q *Request) readTool(set *ToolSet, t *wire.Object, custom bool) error {
 	if f == nil {
 		return wire.Invalid(t.Path+"function", "%sfunction is missing", t.Path)
 	}
-	if err := f.Only("name", "description", "parameters", "strict"); err != nil {
+	if err := f.Only(FunctionFields...); err != nil {
 		return err
 	}
 	return ReadFunction(set, f, "parameters")
 }
+
+// FunctionFields are the members of a function in OpenAI's form, with those that libraries add for the result.
+var FunctionFields = []string{"name", "description", "parameters", "strict", "return", "returns"}
 
 // ReadFunction reads the name, description and schema of a tool.
 func ReadFunction(set *ToolSet, f *wire.Object, schema string) error {
@@ -248,6 +270,11 @@ func ReadFunction(set *ToolSet, f *wire.Object, schema string) error {
 	} {
 		if err != nil {
 			return err
+		}
+	}
+	for _, name := range []string{"returns", "return"} {
+		if f.Given(name) && f.Members[name][0] == '{' {
+			one.Returns = f.Members[name]
 		}
 	}
 	return set.add(one, f.Path)

@@ -19,6 +19,7 @@ type Request struct {
 	// The prompt is either a text to continue, as text or tokens, or a conversation.
 	Prompt       *string
 	PromptTokens []int32
+	Before       []int32 // an earlier prompt with its answer, which the conversation follows
 	Messages     []chat.Message
 	Begun        string         // assistant prefill
 	ToolForms    string         // "own": calls in other models' forms stay text
@@ -34,6 +35,8 @@ type Request struct {
 	BiasTexts     []TextBias // biases by text, beside those of Sampling
 	Breakers      []string   // texts that end repetitions for sampling.DRY; nil: DefaultBreakers
 	IgnoreEnd     bool       // never sample end-of-generation tokens
+	MinTokens     int        // free text does not end before so many
+	ShowSpecial   bool       // free text has the spelling of special tokens
 	Seeded        bool
 	given         []string // the SamplingFields that were given
 	Stop          []string
@@ -92,7 +95,7 @@ var SamplingFields = append([]string{
 }, chainFields...)
 
 // OwnFields are fields of this server that every dialect accepts.
-var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "retry_max", "signals", "cache_prompt", "tool_forms", "tool_confidence", "call_confidence", "repeat_calls", "max_tool_calls", "lora", "id_slot"}
+var OwnFields = []string{"prompt_schema", "forced", "on_budget", "deterministic", "keep_alive", "timeout", "reasoning", "thinking", "retry_max", "signals", "cache_prompt", "tool_forms", "tool_confidence", "call_confidence", "repeat_calls", "max_tool_calls", "lora", "id_slot"}
 
 // Efforts are the levels of reasoning effort.
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
@@ -114,6 +117,7 @@ func (q *Request) ReadOwn(o *wire.Object) error {
 		q.readAdapters(o),
 		q.readPlace(o),
 		q.readReasoning(o),
+		q.readThinking(o),
 		q.ReadSignals(o),
 	} {
 		if err != nil {
@@ -308,6 +312,39 @@ func (q *Request) readReasoning(o *wire.Object) error {
 		case context == "all_turns":
 			return wire.NotOffered(in.Path+"context", fmt.Sprintf("%scontext %q", in.Path, context))
 		}
+	}
+	return nil
+}
+
+// readThinking reads thinking, Anthropic's and DeepSeek's form of reasoning: {"type": "enabled", "budget_tokens": n}. Clients send
+// it to every path that generates text.
+func (q *Request) readThinking(o *wire.Object) error {
+	t, err := o.Child("thinking")
+	if t == nil || err != nil {
+		return err
+	}
+	kind, budget, display, clear := "", 0, "", false
+	for _, err := range []error{
+		t.Only("type", "budget_tokens", "display", "block_binding", "clear_thinking"),
+		t.OneOf("type", &kind, "enabled", "disabled", "adaptive", "auto", "between_tools"),
+		t.Integer("budget_tokens", &budget, 1, MaxTokensLimit),
+		t.Str("display", &display),
+		t.Boolean("clear_thinking", &clear),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if t.Given("clear_thinking") {
+		q.Variable("clear_thinking", clear) // of GLM's template
+	}
+	switch kind {
+	case "":
+		return wire.Invalid(t.Path+"type", "%stype is missing", t.Path)
+	case "enabled":
+		q.Reasoning, q.ThinkTokens = true, budget
+	case "disabled":
+		q.Effort("none")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package request
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -14,8 +15,9 @@ type Tool struct {
 	Description string
 	Parameters  json.RawMessage // a JSON Schema for an object
 	Strict      bool
-	Custom      bool   // called with text by the client
-	Param       string // the schema's field in the request
+	Returns     json.RawMessage // a JSON Schema of its result, which some templates show; nil: none
+	Custom      bool            // called with text by the client
+	Param       string          // the schema's field in the request
 }
 
 // The modes of a ToolSet.
@@ -107,9 +109,16 @@ func (s *ToolSet) Allow(param string, names []string) error {
 
 // OpenAI returns the tool in the form that chat templates expect.
 func (t *Tool) OpenAI() (json.RawMessage, error) {
-	return wire.Marshal(map[string]any{"type": "function", "function": struct {
+	function, err := wire.Marshal(struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description"` // some templates require one
 		Parameters  json.RawMessage `json:"parameters"`
-	}{t.Name, t.Description, t.Parameters}})
+	}{t.Name, t.Description, t.Parameters})
+	if err != nil {
+		return nil, err
+	}
+	if t.Returns != nil { // as transformers has it
+		function = fmt.Appendf(function[:len(function)-1], `,"return":%s}`, t.Returns)
+	}
+	return wire.Marshal(map[string]any{"type": "function", "function": json.RawMessage(function)})
 }

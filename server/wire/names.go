@@ -12,6 +12,7 @@ type Names struct {
 	Known      []string // read by the dialect
 	Constraint []string // read by the dialect; a near miss of one is an error
 	Harmless   []string // in the dialect's specification, without effect on the text: ignored silently
+	Hints      []string // wishes that have no effect here: ignored with a warning
 	Refused    []string // not supported, and would change the text
 }
 
@@ -21,6 +22,10 @@ func (n *Names) Check(o *Object) (warnings []string, err error) {
 	for _, name := range o.Names {
 		switch {
 		case slices.Contains(n.Known, name), slices.Contains(n.Constraint, name), slices.Contains(n.Harmless, name):
+		case slices.Contains(n.Hints, name):
+			if o.Given(name) && !Off(name, o.Members[name]) {
+				warnings = append(warnings, fmt.Sprintf("%s was ignored: it has no effect here", o.Path+name))
+			}
 		case slices.Contains(n.Refused, name):
 			if o.Given(name) && !Off(name, o.Members[name]) {
 				return nil, NotOffered(o.Path+name, o.Path+name)
@@ -59,7 +64,7 @@ var elsewhere = []string{
 	"think", "thinking", "reasoning_effort", "enable_thinking", "thinking_budget", "tools", "tool_choice", "functions", "function_call",
 	"system", "instructions", "stop", "stop_sequences", "num_ctx", "num_predict", "n_predict", "max_new_tokens", "max_output_tokens", "max_completion_tokens",
 	"context_management", "thread", "compaction", "conversation", "previous_response_id",
-	"skip_special_tokens",
+	"skip_special_tokens", "min_tokens",
 	"samplers", "top_n_sigma", "xtc_probability", "dynatemp_range", "mirostat", "dry_multiplier", "ignore_eos", "adaptive_target", "lora", "grammar_lazy", "min_keep",
 	"reasoning_budget_tokens", "thinking_budget_tokens", "t_max_predict_ms", "n_indent",
 }
@@ -73,6 +78,13 @@ var offValues = map[string]string{
 
 // Off is OffValue for a field of the given name.
 func Off(name string, raw []byte) bool {
+	var object struct {
+		Type    string
+		Enabled *bool
+	}
+	if json.Unmarshal(raw, &object) == nil && (object.Type == "disabled" || object.Enabled != nil && !*object.Enabled) {
+		return true
+	}
 	var x float64
 	if name == "adaptive_target" && json.Unmarshal(raw, &x) == nil && x < 0 { // SillyTavern's slider ends at -0.01
 		return true

@@ -23,6 +23,16 @@ test('chat, at once and streamed', async () => {
   assert.equal((await c.generate({ model, prompt: 'hi', options: greedy })).response, greeting)
 })
 
+test('a conversation by its context', async () => {
+  const c = client(hello)
+  const one = await c.generate({ model, prompt: 'hi', options: greedy })
+  const two = await c.generate({ model, prompt: 'and again', context: one.context, options: greedy })
+  assert.equal(two.response, greeting)
+  assert.deepEqual(two.context.slice(0, one.context.length), one.context)
+  assert.equal(two.prompt_eval_count + two.eval_count, two.context.length)
+  await assert.rejects(c.generate({ model, prompt: 'a', suffix: 'b' }), (e) => e.status_code === 400 && /does not support insert/.test(e.message))
+})
+
 test('format', async () => {
   const c = client(random)
   Person.parse(JSON.parse((await c.chat({ model, messages, format: jsonSchema, options: { num_predict: 60 } })).message.content))

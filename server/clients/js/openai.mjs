@@ -84,6 +84,17 @@ test('responses', async () => {
 })
 
 // The client asks for base64 unless it is told otherwise, and decodes it.
+test('fields without effect', async () => {
+  const c = client(hello)
+  const moderation = { model: 'omni-moderation-latest' }
+  const got = await c.chat.completions.create({ model, messages, temperature: 0, moderation, thinking: { type: 'disabled' } })
+  assert.equal(got.choices[0].message.content, greeting)
+  const context_management = [{ type: 'compaction', compact_threshold: 1000 }]
+  assert.equal((await c.responses.create({ model, input: 'hi', temperature: 0, moderation, context_management })).output_text, greeting)
+  await assert.rejects(c.responses.compact({ model, input: 'hi' }), (e) => e.status === 404 && /not compacted/.test(e.message))
+  await assert.rejects(c.completions.create({ model, prompt: 'a', suffix: 'b' }), (e) => e.status === 400 && e.param === 'suffix')
+})
+
 test('embeddings', async () => {
   const c = client(embedder)
   const got = await c.embeddings.create({ model, input: animals })

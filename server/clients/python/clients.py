@@ -81,6 +81,28 @@ def test_responses():
     raise AssertionError("a response that was deleted is there")
 
 
+def test_fields_without_effect():
+    c, scores = gpt(HELLO), {"model": "omni-moderation-latest"}
+    got = c.chat.completions.create(model="tiny", messages=ASK, temperature=0, extra_body={"moderation": scores, "thinking": {"type": "disabled"}, "guided_decoding_backend": "auto"})
+    assert got.choices[0].message.content == GREETING and "moderation" in got.warnings[0]
+    compact = [{"type": "compaction", "compact_threshold": 1000}]
+    got = c.responses.create(model="tiny", input="a", temperature=0, context_management=compact, extra_body={"moderation": scores})
+    assert got.output_text == GREETING
+    text = c.completions.create(model="tiny", prompt="a", max_tokens=40, extra_body={"min_tokens": 20, "skip_special_tokens": True})
+    assert text.usage.completion_tokens >= 20, text
+    try:
+        c.responses.compact(model="tiny", input="a")
+    except openai.NotFoundError as e:
+        assert "not compacted" in str(e)
+    else:
+        raise AssertionError("a conversation was compacted")
+    got = claude(HELLO).beta.messages.create(
+        model="tiny", max_tokens=60, messages=ASK, fallbacks=[{"model": "other"}], container="c", mcp_servers=[], output_config={"task_budget": {"type": "tokens", "total": 20000}},
+        context_management={"edits": [{"type": "compact_20260112"}]},
+    )
+    assert got.content[0].text == GREETING and got.context_management.applied_edits == []
+
+
 def test_functions():
     functions = [{"name": "save", "parameters": Person.model_json_schema()}]
     got = gpt(RANDOM).chat.completions.create(model="tiny", messages=ASK, functions=functions, function_call={"name": "save"}, max_tokens=200)

@@ -78,6 +78,8 @@ func (u *upstream) Ready(ctx context.Context, g *generation.Generation) (generat
 	switch {
 	case q.PromptTokens != nil:
 		return nil, wire.NotOffered("prompt", "a prompt of tokens for a model behind an upstream")
+	case q.Before != nil:
+		return nil, wire.NotOffered("context", "a context of tokens for a model behind an upstream")
 	case q.Begun != "":
 		return nil, wire.NotOffered("messages", "a prefilled answer of a model behind an upstream")
 	case r.calls() && !caps.Tools:
@@ -90,6 +92,10 @@ func (u *upstream) Ready(ctx context.Context, g *generation.Generation) (generat
 		return nil, wire.NotOffered("logit_bias", "logit_bias by text, for a model behind an upstream")
 	case q.IgnoreEnd:
 		return nil, wire.NotOffered("ignore_eos", "ignore_eos for a model behind an upstream")
+	case q.MinTokens > 0:
+		return nil, wire.NotOffered("min_tokens", "min_tokens for a model behind an upstream")
+	case q.ShowSpecial:
+		return nil, wire.NotOffered("skip_special_tokens", "skip_special_tokens: false for a model behind an upstream")
 	}
 	if g.Constraint != nil {
 		generation.WarnOf(q, g.Constraint)
