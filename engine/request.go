@@ -17,7 +17,7 @@ type Request struct {
 	MaxTokens int      // most tokens to generate; 0: the rest of the context
 	full      bool     // MaxTokens is the rest of the context
 	Stop      []string // free text ends before any of these; ignored in constrained text
-	MinTokens int      // free text does not end before so many tokens, neither by itself nor at one of Stop, whose search begins there
+	MinTokens int      // free text does not end before so many tokens, and Stop is looked for behind them
 	Choices   int      // number of texts to generate; 0: one. Choice i samples with seed + i
 
 	// Questions replace the generation of texts. Each is a continuation of the prompt, which they

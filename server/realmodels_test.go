@@ -272,6 +272,23 @@ func realDialects(t *testing.T, url, question string) {
 	}
 }
 
+// realGap fills in text, and continues a conversation by its context.
+func realGap(t *testing.T, url string) {
+	t.Helper()
+	_, _, got := post(t, url+"/v1/completions", `{"prompt": "def add(a, b):\n    return ", "suffix": "\n\nprint(add(1, 2))\n", "max_tokens": 12, "temperature": 0, "stop": "\n"}`)
+	if text, _ := at(got, "choices", 0, "text").(string); strings.TrimSpace(text) != "a + b" {
+		t.Errorf("the gap: %v", got)
+	}
+	generate := func(prompt, more string) map[string]any {
+		_, _, got := post(t, url+"/api/generate", `{"model": "real", "stream": false, "options": {"temperature": 0, "num_predict": 30}, "prompt": "`+prompt+`"`+more+`}`)
+		return got
+	}
+	context, _ := json.Marshal(generate("My name is Ada. Say hello.", "")["context"])
+	if answer, _ := generate("What is my name? Answer with one word.", `, "context": `+string(context))["response"].(string); !strings.Contains(answer, "Ada") {
+		t.Errorf("what follows: %q", answer)
+	}
+}
+
 func TestRealQwen(t *testing.T) {
 	url := startReal(t, realmodels.Qwen)
 	t.Run("chat", func(t *testing.T) { realChat(t, url, "What is the capital of France?", "Paris") })
@@ -280,6 +297,7 @@ func TestRealQwen(t *testing.T) {
 	})
 	t.Run("call", func(t *testing.T) { realCall(t, url) })
 	t.Run("completion", func(t *testing.T) { realCompletion(t, url, "One, two, three, four,", " five, six, seven, eight", 7) })
+	t.Run("gap", func(t *testing.T) { realGap(t, url) })
 	// Sequences that share batches don't affect one another.
 	t.Run("at once", func(t *testing.T) {
 		var clients sync.WaitGroup

@@ -176,7 +176,8 @@ func (q *messagesRequest) readTaskBudget(config *wire.Object) error {
 	}
 	kind, tokens := "", 0
 	for _, err := range []error{
-		b.Only("type", "total", "remaining"), b.OneOf("type", &kind, "tokens"), b.Integer("total", &tokens, 0, math.MaxInt32), b.Integer("remaining", &tokens, 0, math.MaxInt32),
+		b.Only("type", "total", "remaining"), b.OneOf("type", &kind, "tokens"),
+		b.Integer("total", &tokens, 0, math.MaxInt32), b.Integer("remaining", &tokens, 0, math.MaxInt32),
 	} {
 		if err != nil {
 			return err

@@ -17,8 +17,11 @@ var chatNames = wire.Names{
 		"n_predict", "continue_final_message", "add_generation_prompt", "verbosity", "functions", "function_call", "timings_per_token", "return_progress", "verbose", "reasoning_budget_tokens", "thinking_budget_tokens", "reasoning_budget_message", "reasoning_format",
 	}, beside, request.SamplingFields, request.OwnFields),
 	Constraint: request.ConstraintAliases,
-	Harmless:   slices.Concat(wire.HarmlessFields, []string{"include_stop_str_in_output", "response_fields", "num_ctx", "guided_decoding_backend", "spaces_between_special_tokens"}), // response_fields, num_ctx: as llama-server ignores them
-	Refused:    append([]string{"prompt", "echo", "suffix"}, refusedFields...),
+	Harmless: slices.Concat(wire.HarmlessFields, []string{
+		"include_stop_str_in_output", "guided_decoding_backend", "spaces_between_special_tokens",
+		"response_fields", "num_ctx", // as llama-server ignores them
+	}),
+	Refused: append([]string{"prompt", "echo", "suffix"}, refusedFields...),
 }
 
 // beside are fields of chat completions, completions and responses: OpenAI's moderation, and vLLM's.

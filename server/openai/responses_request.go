@@ -113,7 +113,8 @@ func (q *responsesRequest) readContextManagement(o *wire.Object) error {
 // serves it better than an error would: one that doesn't fit the context is refused in any case.
 func (q *responsesRequest) warnWhole(tokens int) {
 	if q.compactAt > 0 && tokens > q.compactAt {
-		q.Warnings = append(q.Warnings, fmt.Sprintf("the conversation has %d tokens, more than compact_threshold: it was left whole, as nothing summarizes conversations here", tokens))
+		q.Warnings = append(q.Warnings, fmt.Sprintf(
+			"the conversation has %d tokens, more than compact_threshold: it was left whole, as nothing summarizes conversations here", tokens))
 	}
 }
 

@@ -130,7 +130,7 @@ func (q *responsesRequest) readNamespace(set *request.ToolSet, t *wire.Object) e
 
 // readResponsesFunction reads a function or a custom tool.
 func (q *responsesRequest) readResponsesFunction(set *request.ToolSet, t *wire.Object, kind, namespace string) error {
-	if err := t.Only("type", "name", "description", "parameters", "strict", "defer_loading", "async", "allowed_callers", "output_schema", "return", "returns", "format"); err != nil {
+	if err := t.Only(append([]string{"type", "defer_loading", "async", "allowed_callers", "output_schema", "format"}, request.FunctionFields...)...); err != nil {
 		return err
 	}
 	name, async := "", false
