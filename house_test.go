@@ -108,7 +108,9 @@ const architecture = `
 	server/infill < server/openai, server/ollama;
 	NONE < server/shares;
 	server/shares, internal/boltfile, go.etcd.io/bbolt < server/stored;
-	server/access, server/stored < server/openai;
+	server/access, server/stored < server/openai/conversations;
+	server/problem < server/background;
+	server/openai/conversations, server/background < server/openai;
 	server/generation < server/openai, server/anthropic, server/compat, server/agentapi;
 	server/access, server/shares < server/agentapi;
 	server/registry, server/generation/assess < server/feedback;

@@ -180,6 +180,9 @@ func (l *loop) admit() {
 			if s.started.IsZero() {
 				s.started = time.Now()
 			}
+			if s.job.req.Started != nil && s.choice == 0 {
+				s.job.req.Started()
+			}
 			l.tracing.span(PartQueue, s.job.submitted, s, 0)
 			fresh = append(fresh, s)
 		} else {

@@ -42,6 +42,9 @@ type Request struct {
 	// nor after it has returned tokens. It must be fast.
 	Recast func() Recaster
 
+	// Started is called when the first text leaves the queue. It must be fast. nil: nothing is called.
+	Started func()
+
 	// Until returns a function for each choice, which sees the choice's free text as it grows. If
 	// it returns true, the text ends as if its budget were used up, and only the first keep bytes
 	// remain; text already sent is not taken back. It must be fast. It is not called for texts in

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/meter"
+	"github.com/stencil-json/stencil/server/openai"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/wire"
 )
@@ -173,6 +174,23 @@ func (s *Server) logRequest(r *http.Request, w *statusWriter, n *wire.Note, err 
 		level = slog.LevelDebug // "not ready" is a valid answer too
 	}
 	s.cfg.Log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// ended logs and counts a response in the background, after the request for it has been.
+func (s *Server) ended(w openai.Work) {
+	level := slog.LevelInfo
+	attrs := append([]slog.Attr{slog.String("id", w.Note.ID), slog.String("status", w.Status), slog.Duration("took", w.Took)}, w.Note.Attrs...)
+	if w.Err != nil {
+		p := problem.Describe(w.Err)
+		attrs = append(attrs, slog.String("code", p.Code))
+		if p.Status >= http.StatusInternalServerError {
+			level = slog.LevelError
+			attrs = append(attrs, slog.Any("error", w.Err))
+		}
+	}
+	s.cfg.Log.LogAttrs(context.Background(), level, "background response", attrs...)
+	s.metrics.failure(w.Err)
+	s.metrics.ended.Count(w.Status)
 }
 
 // requestID returns the id that the client sent, if it is safe to log, or a new one.

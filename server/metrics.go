@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/stencil-json/stencil/server/background"
 	"github.com/stencil-json/stencil/server/exposition"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/wire"
@@ -20,6 +21,7 @@ type metrics struct {
 	took     prometheus.Histogram
 	codes    exposition.Counts
 	refusals exposition.Counts
+	ended    exposition.Counts
 	stores   exposition.Gauges
 	start    time.Time
 }
@@ -34,7 +36,8 @@ func newMetrics() *metrics {
 		refusals: exposition.NewCounts("schema_refusals_total", "Keywords of schemas that could not be enforced and were refused.", "keyword"),
 		stores:   exposition.NewGauges("store_open", "1 if the server can write a file or folder that it was given, else 0.", "store"),
 	}
-	m.all.Add(m.requests, m.took, m.codes, m.refusals, m.stores)
+	m.ended = exposition.NewCounts("background_responses_total", "Responses in the background that have ended, by status.", "status")
+	m.all.Add(m.requests, m.took, m.codes, m.refusals, m.ended, m.stores)
 	return m
 }
 
@@ -42,6 +45,11 @@ func newMetrics() *metrics {
 func (m *metrics) request(path string, status int, took time.Duration, err error) {
 	m.requests.Count(path, strconv.Itoa(status))
 	m.took.Observe(took.Seconds())
+	m.failure(err)
+}
+
+// failure counts an error that a client was told, if there is one.
+func (m *metrics) failure(err error) {
 	if err == nil {
 		return
 	}
@@ -52,6 +60,19 @@ func (m *metrics) request(path string, status int, took time.Duration, err error
 			m.refusals.Count(keywordLabel(d.Keyword))
 		}
 	}
+}
+
+// backgroundMetrics are the responses in the background that have not ended.
+type backgroundMetrics struct{ runs *background.Runs }
+
+var backgroundActive = exposition.NewReading("background_responses_active", "gauge", "Responses in the background that have not ended.")
+
+// Describe implements prometheus.Collector.
+func (backgroundMetrics) Describe(to chan<- *prometheus.Desc) { backgroundActive.Describe(to) }
+
+// Collect implements prometheus.Collector.
+func (m backgroundMetrics) Collect(to chan<- prometheus.Metric) {
+	backgroundActive.Read(to, float64(m.runs.Active()))
 }
 
 // Stores reports in /metrics whether the server can use a file or folder it keeps something in: feedback,

@@ -13,7 +13,9 @@ import (
 	"github.com/stencil-json/stencil/server/llamacpp"
 	"github.com/stencil-json/stencil/server/native"
 	"github.com/stencil-json/stencil/server/ollama"
+	"github.com/stencil-json/stencil/server/openai/conversations"
 	"github.com/stencil-json/stencil/server/problem"
+	"github.com/stencil-json/stencil/server/stored"
 	"github.com/stencil-json/stencil/server/vectors"
 	"github.com/stencil-json/stencil/server/wire"
 )
@@ -25,6 +27,7 @@ func (s *Server) routes() http.Handler {
 	vectors := &vectors.Handlers{Models: s.models, Timeout: s.cfg.RequestTimeout}
 	decisions := &decisions.Handlers{Models: s.models, Timeout: s.cfg.RequestTimeout}
 	own, openai, claude := &native.Handlers{Service: s.text}, s.openai, &anthropic.Handlers{Service: s.text}
+	talks := &conversations.Handlers{Store: func() *stored.Store { return openai.Responses }, Read: openai.ReadItems, Log: s.cfg.Log}
 	llama := &ollama.Handlers{Service: s.text, Vectors: vectors}
 	lcpp := llamacpp.New(llamacpp.Handlers{Service: s.text, SlotFolder: s.cfg.SlotFolder, SlotBytes: s.cfg.SlotBytes, SlotOwners: len(s.cfg.Access.Keys) > 1, Hold: s.memory.hold})
 	outcomes := &feedback.Handlers{Models: s.models, Outcomes: &s.assess.Outcomes}
@@ -55,6 +58,14 @@ func (s *Server) routes() http.Handler {
 	r.DELETE("/v1/responses/:id", s.adapt(openai.DeleteResponse, everyone))
 	r.GET("/v1/responses/:id/input_items", s.adapt(openai.ListInput, everyone))
 	r.POST("/v1/responses/:id/cancel", s.adapt(openai.CancelResponse, everyone))
+	r.POST("/v1/conversations", s.adapt(talks.Create, everyone))
+	r.GET("/v1/conversations/:id", s.adapt(talks.Get, everyone))
+	r.POST("/v1/conversations/:id", s.adapt(talks.Update, everyone))
+	r.DELETE("/v1/conversations/:id", s.adapt(talks.Delete, everyone))
+	r.POST("/v1/conversations/:id/items", s.adapt(talks.AddItems, everyone))
+	r.GET("/v1/conversations/:id/items", s.adapt(talks.ListItems, everyone))
+	r.GET("/v1/conversations/:id/items/:item", s.adapt(talks.GetItem, everyone))
+	r.DELETE("/v1/conversations/:id/items/:item", s.adapt(talks.DeleteItem, everyone))
 	r.POST("/v1/completions", s.adapt(openai.Completions, everyone))
 	r.POST("/v1/embeddings", s.adapt(vectors.Embeddings, everyone))
 	r.POST("/v1/rerank", s.adapt(vectors.Rerank, everyone))

@@ -15,6 +15,7 @@ import (
 	"github.com/stencil-json/stencil/schema"
 	"github.com/stencil-json/stencil/server/access"
 	"github.com/stencil-json/stencil/server/agentapi"
+	"github.com/stencil-json/stencil/server/background"
 	"github.com/stencil-json/stencil/server/generation"
 	"github.com/stencil-json/stencil/server/generation/assess"
 	"github.com/stencil-json/stencil/server/generation/upstream"
@@ -48,8 +49,11 @@ type Config struct {
 	Feedback       string           // file of assessments and their outcomes, for OpenFeedback; "": not kept
 	Responses      stored.Limits    // limits of stored responses; zero fields: 1,000, 64 MiB, 24 hours
 	ResponsesFile  string           // file for OpenResponses; "": in memory
-	Log            *slog.Logger     // default slog.Default()
-	LogBodies      bool             // log request bodies, including prompts
+
+	Background background.Limits // of responses in the background; zero fields: 64, 16 for each client, 64 MiB and 5 minutes for their events
+
+	Log       *slog.Logger // default slog.Default()
+	LogBodies bool         // log request bodies, including prompts
 
 	Access  access.Config
 	TLSCert string // files of the certificate and its key; "": plain HTTP
@@ -77,6 +81,10 @@ func (c Config) withDefaults() Config {
 	c.Responses.Number = cmp.Or(c.Responses.Number, 1000)
 	c.Responses.Bytes = cmp.Or(c.Responses.Bytes, 64<<20)
 	c.Responses.Time = cmp.Or(c.Responses.Time, 24*time.Hour)
+	c.Background.Number = cmp.Or(c.Background.Number, 64)
+	c.Background.PerOwner = cmp.Or(c.Background.PerOwner, 16)
+	c.Background.Bytes = cmp.Or(c.Background.Bytes, 64<<20)
+	c.Background.Keep = cmp.Or(c.Background.Keep, 5*time.Minute)
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
@@ -123,7 +131,8 @@ func New(cfg Config) *Server {
 	s.metrics.all.Add(s.text.Counts.Metrics()...)
 	s.metrics.all.Add(s.assess.Counts.Metrics()...)
 	s.metrics.all.Add(s.agents.Metrics()...)
-	s.openai = &openai.Handlers{Service: s.text, Responses: stored.New(cfg.Responses)}
+	s.openai = &openai.Handlers{Service: s.text, Responses: stored.New(cfg.Responses), Background: background.New(cfg.Background), Ended: s.ended}
+	s.metrics.all.Add(backgroundMetrics{s.openai.Background})
 	s.handler = s.routes()
 	return s
 }
@@ -139,8 +148,8 @@ const (
 	maxHeader     = 64 << 10
 )
 
-// Serve answers requests on l until ctx ends. Then it accepts no more, waits up to grace for running requests, and
-// returns.
+// Serve answers requests on l until ctx ends. Then it accepts no more, waits up to grace for running requests, also those
+// in the background, and returns.
 func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
 	h := &http.Server{
 		Handler:           s.handler,
@@ -166,11 +175,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 	s.cfg.Log.Info("shutting down", "grace", grace)
 	wait, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	if err := h.Shutdown(wait); err != nil {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.openai.Background.Close(wait)
+	}()
+	err := h.Shutdown(wait)
+	if err != nil {
 		// Closing the connections of requests still running cancels them.
-		return errors.Join(err, h.Close())
+		err = errors.Join(err, h.Close())
 	}
-	return nil
+	<-ended
+	return err
 }
 
 // Engines and Loader are the registry types that models are added with.
@@ -246,5 +262,10 @@ func (s *Server) OpenResponses() error {
 	return err
 }
 
-// CloseResponses closes the file. Requests must have ended.
-func (s *Server) CloseResponses() error { return s.openai.Responses.Close() }
+// CloseResponses ends what runs in the background and closes the file. Requests must have ended.
+func (s *Server) CloseResponses() error {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	s.openai.Background.Close(now)
+	return s.openai.Responses.Close()
+}

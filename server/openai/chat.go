@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stencil-json/stencil/engine"
+	"github.com/stencil-json/stencil/server/background"
 	"github.com/stencil-json/stencil/server/generation"
 	"github.com/stencil-json/stencil/server/generation/assess"
 	"github.com/stencil-json/stencil/server/generation/layout"
@@ -300,5 +301,7 @@ func (s *chatSink) Fail(f *problem.Problem) error { return s.Data(f.Reply()) }
 // Handlers implements OpenAI's dialect.
 type Handlers struct {
 	*generation.Service
-	Responses *stored.Store
+	Responses  *stored.Store
+	Background *background.Runs
+	Ended      func(w Work) // is told of responses in the background that have ended
 }

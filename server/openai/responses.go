@@ -23,6 +23,9 @@ func (s *Handlers) CreateResponse(r *http.Request) (wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.background {
+		return s.begin(r, q)
+	}
 	m, g, err := s.accept(r, q)
 	if err != nil {
 		return nil, err
@@ -30,7 +33,7 @@ func (s *Handlers) CreateResponse(r *http.Request) (wire.Answer, error) {
 	reply := q.reply(m.Name)
 	if q.Stream {
 		return s.Begin(r.Context(), g, func(w http.ResponseWriter) generation.Sink {
-			return &responsesSink{EventStream: wire.NewEventStream(w), generation: g, request: q, response: reply}
+			return &responsesSink{events: wire.NewEventStream(w), generation: g, request: q, response: reply}
 		})
 	}
 	choices, err := s.Whole(r.Context(), g)
@@ -63,6 +66,9 @@ func (q *responsesRequest) reply(model string) *response {
 	}
 	if q.previous != "" {
 		out.Previous = &q.previous
+	}
+	if q.conversation != "" {
+		out.Conversation = &conversationID{q.conversation}
 	}
 	if q.MaxTokens > 0 {
 		out.MaxOutputTokens = &q.MaxTokens
@@ -153,9 +159,15 @@ func reasoningItem(id, text string) responseItem {
 	return responseItem{Type: "reasoning", ID: id, Summary: &[]responsePart{}, Content: &[]responsePart{{Type: "reasoning_text", Text: text}}}
 }
 
+// events are where the events of a response go.
+type events interface {
+	Event(name string, data any) error
+	wire.Pinger
+}
+
 // A responsesSink writes the events of a response.
 type responsesSink struct {
-	*wire.EventStream
+	events
 	generation *generation.Generation
 	request    *responsesRequest
 	response   *response
@@ -340,7 +352,12 @@ func (s *responsesSink) End([]generation.Choice) error {
 }
 
 func (s *responsesSink) Fail(f *problem.Problem) error {
-	s.response.Status = "failed"
-	s.response.Error = &responseError{Code: cmp.Or(f.Code, "server_error"), Message: f.Message, Details: f.Details}
+	s.response.fail(f)
 	return s.send(responseEvent{Type: "response.failed", Response: s.response})
+}
+
+// fail makes the answer that of a response that has failed.
+func (out *response) fail(f *problem.Problem) {
+	out.Status = "failed"
+	out.Error = &responseError{Code: cmp.Or(f.Code, "server_error"), Message: f.Message, Details: f.Details}
 }

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/stencil-json/stencil/chat"
@@ -27,7 +28,7 @@ func (q *responsesRequest) readInput(o *wire.Object) error {
 	}
 	in := &inputReader{responsesRequest: q, names: map[string]string{}}
 	for i, raw := range q.past {
-		item, err := wire.ParseObject(raw, fmt.Sprintf("previous_response_id[%d].", i))
+		item, err := wire.ParseObject(raw, fmt.Sprintf("%s[%d].", q.pastName, i))
 		if err != nil {
 			return err
 		}
@@ -51,28 +52,43 @@ func (q *responsesRequest) readInput(o *wire.Object) error {
 	if !o.Given("input") {
 		return nil
 	}
-	items, err := o.List("input")
-	if err != nil {
+	if list, err := o.Raws("input"); err != nil {
 		return o.WrongType("input", "a string or an array of items")
-	}
-	if len(items) == 0 && len(q.past) == 0 {
+	} else if len(list) == 0 && len(q.past) == 0 {
 		return wire.Invalid("input", "input must not be empty")
 	}
-	raws, err := o.Raws("input")
+	return in.list(o, "input")
+}
+
+// list reads a list of items.
+func (in *inputReader) list(o *wire.Object, name string) error {
+	items, err := o.List(name)
+	if err != nil {
+		return o.WrongType(name, "a string or an array of items")
+	}
+	raws, err := o.Raws(name)
 	if err != nil {
 		return err
 	}
 	for i, item := range items {
 		raw := raws[i]
-		if item, raw, err = q.referred(item, raw); err != nil {
+		if item, raw, err = in.referred(item, raw); err != nil {
 			return err
 		}
-		q.items = append(q.items, raw)
+		in.items = append(in.items, raw)
 		if err := in.item(item); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ReadItems reads the items that a request adds to a conversation: such as a response can be made of.
+func (s *Handlers) ReadItems(r *http.Request, body *wire.Object) ([]json.RawMessage, error) {
+	q := &responsesRequest{Request: request.New(), kept: s.keptFor(r)}
+	in := &inputReader{responsesRequest: q, names: map[string]string{}}
+	err := in.list(body, "items")
+	return q.items, err
 }
 
 // readInstructions reads instructions: a text, or messages.

@@ -7,12 +7,13 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/stencil-json/stencil/chat"
 	"github.com/stencil-json/stencil/server/access"
+	"github.com/stencil-json/stencil/server/background"
 	"github.com/stencil-json/stencil/server/generation"
+	"github.com/stencil-json/stencil/server/openai/conversations"
 	"github.com/stencil-json/stencil/server/problem"
 	"github.com/stencil-json/stencil/server/registry"
 	"github.com/stencil-json/stencil/server/stored"
@@ -22,13 +23,14 @@ import (
 // kept holds the stored responses of one client, identified by its API key.
 type kept struct {
 	responses *stored.Store
+	running   *background.Runs
 	owner     string
 	log       *slog.Logger
 }
 
 // keptFor returns the stored responses of a request's client.
 func (s *Handlers) keptFor(r *http.Request) kept {
-	return kept{s.Responses, access.Owner(r), s.Log.With(slog.String("id", wire.NoteOf(r.Context()).ID))}
+	return kept{s.Responses, s.Background, access.Owner(r), s.Log.With(slog.String("id", wire.NoteOf(r.Context()).ID))}
 }
 
 // notKept returns the error for something that is not stored for this client.
@@ -46,12 +48,51 @@ func (q *responsesRequest) readPrevious(o *wire.Object) (err error) {
 	if err := o.Str(name, &q.previous); err != nil || q.previous == "" {
 		return err
 	}
-	q.past, err = q.responses.Conversation(q.owner, q.previous)
+	q.pastName = name
+	one, _, err := q.get(q.previous)
+	if err == nil && one.Running {
+		return notKept(http.StatusBadRequest, name, "response_in_progress", "previous response with id %s has not ended", wire.Quoted(q.previous))
+	}
+	if err == nil {
+		q.past, err = q.responses.Up(q.owner, q.previous)
+	}
 	if errors.Is(err, stored.ErrNotFound) {
 		return notKept(http.StatusBadRequest, name, "previous_response_not_found",
-			"previous response with id %s not found: it was not stored, was deleted, or has made room for others", clipped(q.previous))
+			"previous response with id %s not found: it was not stored, was deleted, or has made room for others", wire.Quoted(q.previous))
 	}
 	return err
+}
+
+// readConversation reads conversation: an id, or an object with it. Its items come before the input.
+func (q *responsesRequest) readConversation(o *wire.Object) error {
+	const name = "conversation"
+	if !o.Given(name) {
+		return nil
+	}
+	if json.Unmarshal(o.Members[name], &q.conversation) != nil {
+		c, err := o.Child(name)
+		if err != nil {
+			return o.WrongType(name, "an id or an object with it")
+		}
+		if err := errors.Join(c.Only("id"), c.Str("id", &q.conversation)); err != nil {
+			return err
+		}
+	}
+	if q.conversation == "" {
+		return wire.Invalid(name, "conversation has no id")
+	}
+	if q.previous != "" {
+		return &wire.Error{Param: name, Code: "mutually_exclusive_fields", Message: "a response belongs to a conversation or goes on from a previous response: conversation and previous_response_id exclude each other"}
+	}
+	c, err := q.responses.Conversation(q.owner, q.conversation)
+	if errors.Is(err, stored.ErrNotFound) {
+		return conversations.NotFound(q.conversation, name)
+	}
+	if err != nil {
+		return err
+	}
+	q.past, q.pastName = c.Items, name
+	return nil
 }
 
 // referred returns the item that an item_reference refers to, and other items unchanged.
@@ -72,7 +113,7 @@ func (q *responsesRequest) referred(item *wire.Object, raw json.RawMessage) (*wi
 	raw, err := q.responses.Item(q.owner, id)
 	if errors.Is(err, stored.ErrNotFound) {
 		return nil, nil, notKept(http.StatusNotFound, item.Path+"id", "item_not_found",
-			"item with id %s not found: it was not stored, was deleted, or has made room for others", clipped(id))
+			"item with id %s not found: it was not stored, was deleted, or has made room for others", wire.Quoted(id))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -81,88 +122,83 @@ func (q *responsesRequest) referred(item *wire.Object, raw json.RawMessage) (*wi
 	return item, raw, err
 }
 
-// clipped returns a client's identifier in a form that is safe in a message.
-func clipped(id string) string {
-	return strconv.Quote(strings.ToValidUTF8(id[:min(len(id), wire.LongestName)], ""))
-}
-
-// keep stores a response if requested. One that is too large, also beside those of other clients, is not stored, nor is
-// any while the file can't be written: the answer then has store: false.
+// keep stores a response if requested, and adds its items to its conversation. One that is too large, also beside those of
+// other clients, is not stored, nor is any while the file can't be written: the answer then has store: false.
 func (q *responsesRequest) keep(out *response) error {
+	if err := q.extend(out); err != nil {
+		return err
+	}
 	if !q.store {
 		return nil
 	}
-	one := &stored.Response{ID: out.ID, Owner: q.owner, Previous: q.previous}
-	for _, raw := range q.items {
-		item, err := listed(raw)
-		if err != nil {
-			return err
-		}
-		one.Input = append(one.Input, item)
-	}
-	for _, item := range out.Output {
-		raw, err := wire.Marshal(item)
-		if err != nil {
-			return err
-		}
-		one.Output = append(one.Output, raw)
-	}
-	var err error
-	if one.Reply, err = wire.Marshal(out); err != nil {
-		return err
-	}
-	err = q.responses.Put(one)
+	err := q.put(out, q.Stream)
 	if err == nil {
 		return nil
 	}
-	reason := strings.TrimPrefix(err.Error(), "stored: ")
-	if !errors.Is(err, stored.ErrTooLarge) && !errors.Is(err, stored.ErrNoRoom) {
-		q.log.Error("storing a response failed", slog.Any("error", err))
-		reason = "the server's log says why, under this request's id" // and where the file is, which is not for clients
-	}
 	out.Store = false
-	out.Warnings = append(slices.Clip(out.Warnings), "the response was not stored: "+reason)
+	out.Warnings = append(slices.Clip(out.Warnings), "the response was not stored: "+q.reason(err))
 	return nil
 }
 
-// listed returns an input item as lists show it: with a type, an id, and content in parts.
-func listed(raw json.RawMessage) (json.RawMessage, error) {
-	item, err := wire.ParseObject(raw, "")
+// reason returns why something could not be stored, for clients.
+func (q *responsesRequest) reason(err error) string {
+	if errors.Is(err, stored.ErrTooLarge) || errors.Is(err, stored.ErrNoRoom) {
+		return strings.TrimPrefix(err.Error(), "stored: ")
+	}
+	q.log.Error("storing a response failed", slog.Any("error", err))
+	return "the server's log says why, under this request's id" // and where the file is, which is not for clients
+}
+
+// put stores a response as it is now.
+func (q *responsesRequest) put(out *response, streamed bool) (err error) {
+	one := &stored.Response{ID: out.ID, Owner: q.owner, Previous: q.previous, Conversation: q.conversation, Input: q.items, Running: out.running(), Streamed: streamed}
+	if one.Output, err = rawItems(out); err != nil {
+		return err
+	}
+	if one.Reply, err = wire.Marshal(out); err != nil {
+		return err
+	}
+	return q.responses.Put(one)
+}
+
+func (out *response) running() bool { return out.Status == "queued" || out.Status == "in_progress" }
+
+func rawItems(out *response) (list []json.RawMessage, err error) {
+	for _, item := range out.Output {
+		raw, err := wire.Marshal(item)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, raw)
+	}
+	return list, nil
+}
+
+// extend adds the items of a response to its conversation, all at once: those of responses made at the same time follow one
+// another in the order in which they are complete.
+func (q *responsesRequest) extend(out *response) error {
+	if q.conversation == "" {
+		return nil
+	}
+	output, err := rawItems(out)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	kind, role, text, id := "message", "", "", ""
-	if err := errors.Join(item.Str("type", &kind), item.Str("role", &role)); err != nil {
-		return nil, err
+	var added []json.RawMessage
+	_, err = q.responses.ChangeConversation(q.owner, q.conversation, func(c *stored.Conversation) (err error) {
+		added, err = conversations.Append(c, slices.Concat(q.items, output))
+		return err
+	})
+	switch {
+	case err == nil:
+		q.items = added[:len(q.items):len(q.items)]
+		return nil
+	case errors.Is(err, stored.ErrNotFound):
+		out.Warnings = append(slices.Clip(out.Warnings), "the conversation has been deleted, or has made room for others; nothing was added to it")
+	default:
+		out.Warnings = append(slices.Clip(out.Warnings), "nothing was added to the conversation: "+q.reason(err))
 	}
-	set := func(name string, value any) {
-		var raw json.RawMessage
-		if raw, err = wire.Marshal(value); err == nil {
-			item.Members[name] = raw
-		}
-	}
-	if !item.Given("type") {
-		set("type", kind)
-	}
-	if err := item.Str("id", &id); err != nil || id == "" {
-		set("id", wire.NewID(map[string]string{"message": "msg_", "function_call": "fc_", "function_call_output": "fco_"}[kind]))
-	}
-	if kind == "message" {
-		if !item.Given("status") {
-			set("status", "completed")
-		}
-		if item.Given("content") && json.Unmarshal(item.Members["content"], &text) == nil {
-			part := map[string]any{"type": "input_text", "text": text}
-			if role == "assistant" {
-				part = map[string]any{"type": "output_text", "text": text, "annotations": []string{}}
-			}
-			set("content", []any{part})
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return wire.Marshal(item.Members)
+	return nil
 }
 
 // idIn returns the id in a response's path.
@@ -174,101 +210,23 @@ func idIn(r *http.Request) string {
 func noResponse(err error, id string) error {
 	if errors.Is(err, stored.ErrNotFound) {
 		return notKept(http.StatusNotFound, "", "response_not_found",
-			"response with id %s not found: it was not stored, was deleted, or has made room for others", clipped(id))
+			"response with id %s not found: it was not stored, was deleted, or has made room for others", wire.Quoted(id))
 	}
 	return err
 }
 
-// GetResponse handles GET /v1/responses/ID.
-func (s *Handlers) GetResponse(r *http.Request) (wire.Answer, error) {
-	if stream := r.URL.Query().Get("stream"); stream != "" && stream != "false" {
-		return nil, wire.NotOffered("stream", "a stream of a response that is stored")
-	}
-	k := s.keptFor(r)
-	one, err := k.responses.Get(k.owner, idIn(r))
-	if err != nil {
-		return nil, noResponse(err, idIn(r))
-	}
-	return wire.JSON{Value: one.Reply}, nil
-}
-
-type deleted struct {
-	ID      string `json:"id"`
-	Object  string `json:"object"` // "response"
-	Deleted bool   `json:"deleted"`
-}
-
-// DeleteResponse handles DELETE /v1/responses/ID.
-func (s *Handlers) DeleteResponse(r *http.Request) (wire.Answer, error) {
-	k, id := s.keptFor(r), idIn(r)
-	if err := k.responses.Delete(k.owner, id); err != nil {
-		return nil, noResponse(err, id)
-	}
-	return wire.JSON{Value: deleted{id, "response", true}}, nil
-}
-
-// CancelResponse handles POST /v1/responses/ID/cancel. It always fails, since nothing runs in the background.
-func (s *Handlers) CancelResponse(r *http.Request) (wire.Answer, error) {
-	k, id := s.keptFor(r), idIn(r)
-	if _, err := k.responses.Get(k.owner, id); err != nil {
-		return nil, noResponse(err, id)
-	}
-	return nil, notKept(http.StatusBadRequest, "", "not_cancellable", "only a response with background: true could be cancelled, and this one has ended")
-}
-
-type itemList struct {
-	Object  string            `json:"object"` // "list"
-	Data    []json.RawMessage `json:"data"`
-	FirstID string            `json:"first_id"`
-	LastID  string            `json:"last_id"`
-	HasMore bool              `json:"has_more"`
-}
-
 // ListInput handles GET /v1/responses/ID/input_items.
 func (s *Handlers) ListInput(r *http.Request) (wire.Answer, error) {
-	const most = 100
-	k, id, limit, query := s.keptFor(r), idIn(r), 20, r.URL.Query()
-	if given := query.Get("limit"); given != "" {
-		n, err := strconv.Atoi(given)
-		if err != nil || n < 1 || n > most {
-			return nil, wire.Invalid("limit", "limit must be between 1 and %d, not %s", most, clipped(given))
-		}
-		limit = n
-	}
-	items, _, err := k.responses.Parts(k.owner, id)
+	k, id := s.keptFor(r), idIn(r)
+	items, err := k.responses.Input(k.owner, id)
 	if err != nil {
 		return nil, noResponse(err, id)
 	}
-	switch order := query.Get("order"); order {
-	case "", "desc":
-		slices.Reverse(items)
-	case "asc":
-	default:
-		return nil, wire.Invalid("order", `order must be "asc" or "desc", not %s`, clipped(order))
+	list, err := conversations.Page(items, r.URL.Query())
+	if err != nil {
+		return nil, err
 	}
-	if after := query.Get("after"); after != "" {
-		i := slices.IndexFunc(items, func(item json.RawMessage) bool { return itemID(item) == after })
-		if i < 0 {
-			return nil, wire.Invalid("after", "after names the item %s, which is not among the response's", clipped(after))
-		}
-		items = items[i+1:]
-	}
-	out := itemList{Object: "list", Data: items[:min(limit, len(items))], HasMore: len(items) > limit}
-	if out.Data == nil {
-		out.Data = []json.RawMessage{}
-	}
-	if n := len(out.Data); n > 0 {
-		out.FirstID, out.LastID = itemID(out.Data[0]), itemID(out.Data[n-1])
-	}
-	return wire.JSON{Value: out}, nil
-}
-
-func itemID(raw json.RawMessage) string {
-	var item struct {
-		ID string `json:"id"`
-	}
-	_ = json.Unmarshal(raw, &item) // an item whose id is no string has none
-	return item.ID
+	return wire.JSON{Value: list}, nil
 }
 
 type inputCount struct {

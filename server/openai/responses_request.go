@@ -7,6 +7,7 @@ import (
 
 	"github.com/stencil-json/stencil/server/generation"
 	"github.com/stencil-json/stencil/server/generation/assess"
+	"github.com/stencil-json/stencil/server/openai/conversations"
 	"github.com/stencil-json/stencil/server/request"
 	"github.com/stencil-json/stencil/server/wire"
 )
@@ -15,29 +16,32 @@ import (
 var responsesNames = wire.Names{
 	Known: slices.Concat([]string{
 		"model", "input", "instructions", "max_output_tokens", "stream", "stream_options", "text", "tools", "tool_choice", "parallel_tool_calls",
-		"top_logprobs", "truncation", "include", "background", "stop", "store", "previous_response_id",
+		"top_logprobs", "truncation", "include", "background", "stop", "store", "previous_response_id", "conversation",
 		"timings_per_token", "return_progress", "context_management",
 	}, beside, request.SamplingFields, request.OwnFields),
 	Constraint: append([]string{"text"}, request.ConstraintAliases...),
 	Harmless:   append([]string{"access_programs", "background_options", "image", "betas", "guided_decoding_backend"}, wire.HarmlessFields...),
 	Hints:      []string{"personality"},
-	Refused:    []string{"conversation", "prompt", "multi_agent", "messages"},
+	Refused:    []string{"prompt", "multi_agent", "messages"},
 }
 
 // A responsesRequest is the body of POST /v1/responses.
 type responsesRequest struct {
 	*request.Request
-	body       *wire.Object // parts of it are repeated in the answer
-	kept                    // stored responses of the same client
-	store      bool
-	previous   string                // id of the previous response
-	truncation string                // disabled, auto
-	compactAt  int                   // tokens of a prompt from which on it is to be compacted; 0: none
-	timings    bool                  // in text events and the last event
-	past       []json.RawMessage     // items up to the end of the previous response
-	items      []json.RawMessage     // of the input, with references resolved
-	origins    map[string]toolOrigin // by name in the prompt, of tools with another name for the client
-	leftOut    []leftTool            // tools that the model doesn't get
+	body         *wire.Object // parts of it are repeated in the answer
+	kept                      // stored responses of the same client
+	store        bool
+	background   bool
+	previous     string                // id of the previous response
+	conversation string                // id of the conversation that the response belongs to
+	truncation   string                // disabled, auto
+	compactAt    int                   // tokens of a prompt from which on it is to be compacted; 0: none
+	timings      bool                  // in text events and the last event
+	past         []json.RawMessage     // items up to the end of the previous response, or of the conversation
+	pastName     string                // the field that names it
+	items        []json.RawMessage     // of the input, with references resolved, as lists show them
+	origins      map[string]toolOrigin // by name in the prompt, of tools with another name for the client
+	leftOut      []leftTool            // tools that the model doesn't get
 }
 
 func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
@@ -51,7 +55,6 @@ func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
 	}
 	var include []string
 	ignored := false
-	background := false
 	for _, read := range []func() error{
 		func() error { return q.ReadModel(o) },
 		func() error { return readOpenAISampling(q.Request, o) },
@@ -59,7 +62,7 @@ func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
 		func() error { return readBeside(q.Request, o) },
 		func() error { return q.readContextManagement(o) },
 		func() error { return o.Integer("top_logprobs", &q.TopLogprobs, 0, request.MaxTopLogprobs) },
-		func() error { return o.Boolean("background", &background) },
+		func() error { return o.Boolean("background", &q.background) },
 		func() error { return o.Boolean("store", &q.store) },
 		func() error { return o.Boolean("timings_per_token", &q.timings) },
 		func() error { return o.Boolean("return_progress", &q.Progress) },
@@ -68,6 +71,7 @@ func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
 		func() error { return q.readTextFormat(o) },
 		func() error { return q.readResponsesTools(o) },
 		func() error { return q.readPrevious(o) },
+		func() error { return q.readConversation(o) },
 		func() error { return q.readInput(o) },
 		func() error { return q.readResponsesChoice(o) },
 		func() error { return readStreaming(q.Request, o, &ignored) },
@@ -77,8 +81,16 @@ func readResponses(o *wire.Object, kept kept) (*responsesRequest, error) {
 			return nil, err
 		}
 	}
-	if background {
-		return nil, wire.NotOffered("background", "background: true")
+	if q.background && !q.store {
+		return nil, wire.Invalid("background", "a response with background: true is stored, so store can't be false")
+	}
+	for i := range q.items {
+		if !q.store && q.conversation == "" {
+			break
+		}
+		if q.items[i], err = conversations.Listed(q.items[i]); err != nil {
+			return nil, err
+		}
 	}
 	q.Logprobs = q.TopLogprobs > 0 || slices.Contains(include, "message.output_text.logprobs")
 	return q, nil
@@ -144,10 +156,11 @@ type response struct {
 	ID              string              `json:"id"`
 	Object          string              `json:"object"` // "response"
 	CreatedAt       int64               `json:"created_at"`
-	Status          string              `json:"status"` // in_progress, completed, incomplete, failed
+	Status          string              `json:"status"` // queued, in_progress, completed, incomplete, failed, cancelled
 	Background      bool                `json:"background"`
 	Error           *responseError      `json:"error"`
 	Incomplete      *incomplete         `json:"incomplete_details"`
+	Conversation    *conversationID     `json:"conversation,omitempty"`
 	Instructions    json.RawMessage     `json:"instructions"`
 	MaxOutputTokens *int                `json:"max_output_tokens"`
 	Metadata        json.RawMessage     `json:"metadata"`
@@ -168,6 +181,10 @@ type response struct {
 	Constraint      *generation.Receipt `json:"x_constraint,omitempty"`
 	assess.Appraisal
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+type conversationID struct {
+	ID string `json:"id"`
 }
 
 type responseError struct {

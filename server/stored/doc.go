@@ -1,2 +1,2 @@
-// Package stored stores the responses of POST /v1/responses, so that later requests can continue them.
+// Package stored stores the responses of POST /v1/responses, so that later requests can continue them, and conversations.
 package stored

@@ -12,7 +12,7 @@ import (
 	"github.com/stencil-json/stencil/server/shares"
 )
 
-// The buckets of a file: encoded responses, their index entries, and the
+// The buckets of a file: encoded responses and conversations, their index entries, and the
 // layout version.
 var (
 	valueBucket = []byte("responses")
@@ -21,8 +21,8 @@ var (
 	versionKey  = []byte("version")
 )
 
-// layout is the version of the buckets' contents.
-const layout = "1"
+// layout is the version of the buckets' contents. Version 1 had no conversations; its files are taken over.
+const layout, oldLayout = "2", "1"
 
 // Errors of files.
 var (
@@ -57,7 +57,11 @@ func (s *Store) load(db *bbolt.DB) error {
 				}
 			}
 			return tx.Bucket(metaBucket).Put(versionKey, []byte(layout))
-		} else if v := string(meta.Get(versionKey)); v != layout {
+		} else if v := string(meta.Get(versionKey)); v == oldLayout {
+			if err := meta.Put(versionKey, []byte(layout)); err != nil {
+				return err
+			}
+		} else if v != layout {
 			return fmt.Errorf("its layout is of version %q, not %s", v, layout)
 		}
 		if tx.Bucket(valueBucket) == nil || tx.Bucket(indexBucket) == nil {

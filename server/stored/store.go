@@ -14,12 +14,15 @@ import (
 
 // A Response is a stored response: its input, its output and the answer.
 type Response struct {
-	ID       string            `json:"id"`
-	Owner    string            `json:"owner,omitempty"`    // only this owner can get it
-	Previous string            `json:"previous,omitempty"` // id of the response that it continues
-	Input    []json.RawMessage `json:"input"`              // items that came with the request
-	Output   []json.RawMessage `json:"output"`
-	Reply    json.RawMessage   `json:"reply"` // the whole answer
+	ID           string            `json:"id"`
+	Owner        string            `json:"owner,omitempty"`        // only this owner can get it
+	Previous     string            `json:"previous,omitempty"`     // id of the response that it continues
+	Conversation string            `json:"conversation,omitempty"` // id of the conversation that it belongs to
+	Input        []json.RawMessage `json:"input"`                  // items that came with the request
+	Output       []json.RawMessage `json:"output"`
+	Reply        json.RawMessage   `json:"reply"`              // the whole answer
+	Running      bool              `json:"running,omitempty"`  // it has not ended
+	Streamed     bool              `json:"streamed,omitempty"` // its events were others than those that the answer alone determines
 }
 
 // Limits limit what is stored. The least recently used responses of the owner who stores most are dropped first.
@@ -43,8 +46,8 @@ type Store struct {
 
 	mu    sync.Mutex
 	index map[string]*entry
-	items map[itemKey]string // ids of responses, by the ids of their items
-	used  *list.List         // of *entry, most recently used in front
+	items map[itemKey][]string // ids of the entries that have an item, by its id
+	used  *list.List           // of *entry, most recently used in front
 	of    shares.Shares
 	dirty map[string]*entry // used since the last write to the file
 }
@@ -57,15 +60,22 @@ type values interface {
 	close() error
 }
 
-// An entry is a response's entry in the index.
+// An entry is the entry in the index of a response or a conversation.
 type entry struct {
 	ID    string    `json:"id"`
+	Kind  string    `json:"kind,omitempty"`
 	Owner string    `json:"owner,omitempty"`
 	Size  int64     `json:"size"`
 	Used  time.Time `json:"used"`
 	Items []string  `json:"items,omitempty"`
 	place *list.Element
 }
+
+// The kinds of entries.
+const (
+	ofResponse     = ""
+	ofConversation = "conversation"
+)
 
 type itemKey struct{ owner, id string }
 
@@ -79,7 +89,7 @@ const (
 func New(limits Limits) *Store { return newStore(limits, memory{}) }
 
 func newStore(limits Limits, v values) *Store {
-	return &Store{limits: limits, values: v, index: map[string]*entry{}, items: map[itemKey]string{}, used: list.New(), dirty: map[string]*entry{},
+	return &Store{limits: limits, values: v, index: map[string]*entry{}, items: map[itemKey][]string{}, used: list.New(), dirty: map[string]*entry{},
 		of: shares.Shares{Limit: shares.Share{Number: limits.Number, Bytes: limits.Bytes}}}
 }
 
@@ -89,37 +99,46 @@ func (s *Store) Close() error { return s.values.close() }
 // Put stores a response. If necessary, it drops the least recently used ones of the owner who stores most. It fails with
 // ErrNoRoom rather than drop those of owners who store less than the response's owner would.
 func (s *Store) Put(r *Response) error {
-	value, err := json.Marshal(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.put(&entry{ID: r.ID, Owner: r.Owner, Items: ids(slices.Concat(r.Input, r.Output))}, r)
+}
+
+// put stores a value, in place of the one with the same id. After an error, that one is still there. The caller holds the
+// lock.
+func (s *Store) put(e *entry, what any) error {
+	value, err := json.Marshal(what)
 	if err != nil {
 		return err
 	}
-	e := &entry{ID: r.ID, Owner: r.Owner, Used: time.Now(), Items: ids(r)}
+	e.Used = time.Now()
 	e.Size = int64(len(value)+overhead) + int64(len(e.Items))*itemOverhead
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if e.Size > s.limits.Bytes || s.limits.Number < 1 {
 		return ErrTooLarge
 	}
 	drop := s.expire()
+	before := s.index[e.ID]
+	if before != nil {
+		s.remove(before)
+	}
 	more, ok := s.makeRoom(e.Owner, shares.Share{Number: 1, Bytes: e.Size})
-	if !ok {
-		if err := s.values.change(nil, nil, nil, drop); err != nil {
-			return err
-		}
-		return ErrNoRoom
+	if ok {
+		err = s.values.change(e, value, s.dirty, append(drop, more...))
+		clear(s.dirty)
+	} else if err = s.values.change(nil, nil, nil, drop); err == nil {
+		err = ErrNoRoom
 	}
-	err = s.values.change(e, value, s.dirty, append(drop, more...))
-	clear(s.dirty)
-	if err != nil {
-		return err
+	if err == nil {
+		s.add(e, true)
+	} else if before != nil {
+		s.add(before, true)
 	}
-	s.add(e, true)
-	return nil
+	return err
 }
 
-// ids returns the ids of a response's items.
-func ids(r *Response) (out []string) {
-	for _, item := range slices.Concat(r.Input, r.Output) {
+// ids returns the ids of items.
+func ids(items []json.RawMessage) (out []string) {
+	for _, item := range items {
 		if id := idOf(item); id != "" {
 			out = append(out, id)
 		}
@@ -148,7 +167,8 @@ func (s *Store) add(e *entry, first bool) {
 	s.index[e.ID] = e
 	s.of.Add(e.Owner, e.Size)
 	for _, id := range e.Items {
-		s.items[itemKey{e.Owner, id}] = e.ID
+		key := itemKey{e.Owner, id}
+		s.items[key] = append(s.items[key], e.ID)
 	}
 }
 
@@ -159,7 +179,9 @@ func (s *Store) remove(e *entry) string {
 	delete(s.dirty, e.ID)
 	s.of.Remove(e.Owner, e.Size)
 	for _, id := range e.Items {
-		if key := (itemKey{e.Owner, id}); s.items[key] == e.ID {
+		key := itemKey{e.Owner, id}
+		left := slices.DeleteFunc(s.items[key], func(of string) bool { return of == e.ID })
+		if s.items[key] = left; len(left) == 0 {
 			delete(s.items, key)
 		}
 	}
@@ -204,53 +226,71 @@ func (s *Store) Get(owner, id string) (*Response, error) {
 }
 
 func (s *Store) get(owner, id string) (*Response, error) {
+	r := new(Response)
+	return r, s.read(owner, id, ofResponse, r)
+}
+
+// read decodes a value of an owner, which is in use now. The caller holds the lock.
+func (s *Store) read(owner, id, kind string, to any) error {
 	if drop := s.expire(); drop != nil {
 		if err := s.values.change(nil, nil, nil, drop); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	e := s.index[id]
-	if e == nil || e.Owner != owner {
-		return nil, ErrNotFound
+	if e == nil || e.Owner != owner || e.Kind != kind {
+		return ErrNotFound
 	}
 	value, err := s.values.get(id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if value == nil {
-		return nil, ErrNotFound
+		return ErrNotFound
 	}
 	e.Used = time.Now()
 	s.used.MoveToFront(e.place)
 	s.dirty[id] = e
-	r := new(Response)
-	return r, json.Unmarshal(value, r)
+	return json.Unmarshal(value, to)
 }
 
 // Delete deletes a response of an owner.
-func (s *Store) Delete(owner, id string) error {
+func (s *Store) Delete(owner, id string) error { return s.delete(owner, id, ofResponse) }
+
+func (s *Store) delete(owner, id, kind string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.index[id]
-	if e == nil || e.Owner != owner {
+	if e == nil || e.Owner != owner || e.Kind != kind {
 		return ErrNotFound
 	}
 	return s.values.change(nil, nil, nil, []string{s.remove(e)})
 }
 
-// Item returns an item of one of an owner's responses.
+// Item returns an item of one of an owner's responses and conversations.
 func (s *Store) Item(owner, id string) (json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of, ok := s.items[itemKey{owner, id}]
-	if !ok {
+	of := s.items[itemKey{owner, id}]
+	if len(of) == 0 {
 		return nil, ErrNotFound
 	}
-	r, err := s.get(owner, of)
+	last := of[len(of)-1]
+	var items []json.RawMessage
+	var err error
+	if s.index[last].Kind == ofConversation {
+		var c Conversation
+		err = s.read(owner, last, ofConversation, &c)
+		items = c.Items
+	} else {
+		var r Response
+		err = s.read(owner, last, ofResponse, &r)
+		items = slices.Concat(r.Output, r.Input)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, item := range slices.Concat(r.Output, r.Input) {
+	for _, item := range items {
 		if idOf(item) == id {
 			return item, nil
 		}
@@ -258,24 +298,41 @@ func (s *Store) Item(owner, id string) (json.RawMessage, error) {
 	return nil, ErrNotFound
 }
 
-// Conversation returns all items up to the end of a response: those of the responses before it, then its own.
-func (s *Store) Conversation(owner, id string) (items []json.RawMessage, err error) {
-	input, output, err := s.Parts(owner, id)
+// Up returns all items up to the end of a response: those before it, then its own. It fails with ErrNotFound if some of
+// them are not there any more.
+func (s *Store) Up(owner, id string) ([]json.RawMessage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	input, output, whole, err := s.parts(owner, id)
+	if err == nil && !whole {
+		err = ErrNotFound
+	}
 	return slices.Concat(input, output), err
 }
 
-// Parts is Conversation in two parts: the response's full input, and its output.
-func (s *Store) Parts(owner, id string) (input, output []json.RawMessage, err error) {
+// Input returns all items up to the output of a response: those before it, and its input.
+func (s *Store) Input(owner, id string) ([]json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	input, _, _, err := s.parts(owner, id)
+	return input, err
+}
+
+// parts returns a response's full input, and its output. whole is false if the conversation that it belonged to is not
+// there. The caller holds the lock.
+func (s *Store) parts(owner, id string) (input, output []json.RawMessage, whole bool, err error) {
 	var chain []*Response
 	for next := id; next != "" && len(chain) <= s.limits.Number; {
 		r, err := s.get(owner, next)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 		chain = append(chain, r)
 		next = r.Previous
+	}
+	input, whole, err = s.before(chain[len(chain)-1])
+	if err != nil {
+		return nil, nil, false, err
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
 		input = append(input, chain[i].Input...)
@@ -283,7 +340,7 @@ func (s *Store) Parts(owner, id string) (input, output []json.RawMessage, err er
 			input = append(input, chain[i].Output...)
 		}
 	}
-	return input, chain[0].Output, nil
+	return input, chain[0].Output, whole, nil
 }
 
 // memory stores values in memory.

@@ -64,11 +64,11 @@ func TestStore(t *testing.T) {
 		has(t, s, "ann", "a", true)
 		has(t, s, "bob", "a", false)
 		has(t, s, "", "a", false)
-		items, err := s.Conversation("ann", "b")
+		items, err := s.Up("ann", "b")
 		if got := fmt.Sprintf("%s", items); err != nil || got != `[{"id":"in_a"} {"id":"out_a"} {"id":"in_b"} {"id":"out_b"}]` {
 			t.Error(got, err)
 		}
-		if _, err := s.Conversation("bob", "c"); !errors.Is(err, ErrNotFound) {
+		if _, err := s.Up("bob", "c"); !errors.Is(err, ErrNotFound) {
 			t.Error("a conversation goes on across owners:", err)
 		}
 		for id, want := range map[string]bool{"in_a": true, "out_b": true, "out_c": false, "none": false} {
@@ -86,7 +86,7 @@ func TestStore(t *testing.T) {
 		if _, err := s.Item("ann", "out_a"); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
-		if _, err := s.Conversation("ann", "b"); !errors.Is(err, ErrNotFound) {
+		if _, err := s.Up("ann", "b"); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -107,7 +107,7 @@ func TestChainStays(t *testing.T) {
 	each(t, Limits{Number: 5, Bytes: 1 << 20, Time: time.Hour}, func(t *testing.T, s *Store) {
 		put(t, s, response("", "a", ""), response("", "b", "a"))
 		for i := range 10 {
-			if _, err := s.Conversation("", "b"); err != nil {
+			if _, err := s.Up("", "b"); err != nil {
 				t.Fatal(i, err)
 			}
 			put(t, s, response("", fmt.Sprint(i), ""))
@@ -165,7 +165,7 @@ func TestReopen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if items, err := s.Conversation("ann", "d"); err != nil || len(items) != 4 {
+	if items, err := s.Up("ann", "d"); err != nil || len(items) != 4 {
 		t.Error(items, err)
 	}
 	has(t, s, "ann", "b", false)

@@ -68,6 +68,16 @@ func (n *Note) Prepared() {
 	}
 }
 
+// Outlive returns a context for work that goes on after the request has been answered, and its note. What was to end with
+// the request ends with the work, which calls End.
+func Outlive(ctx context.Context) (context.Context, *Note) {
+	n := NoteOf(ctx)
+	ctx, later := WithNote(context.WithoutCancel(ctx), n.ID)
+	later.Client, later.ends, later.prepared = n.Client, n.ends, n.prepared
+	n.ends, n.prepared = nil, nil
+	return ctx, later
+}
+
 // NoteOf returns the note of a request. For a request without one it returns a new note
 // that is discarded.
 func NoteOf(ctx context.Context) *Note {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -30,6 +31,11 @@ func Shortened(text string, most int) string {
 	const gap = " … "
 	end := (most - len(gap)) / 4
 	return strings.ToValidUTF8(text[:most-len(gap)-end], "") + gap + strings.ToValidUTF8(text[len(text)-end:], "")
+}
+
+// Quoted returns an identifier that a client sent in a form that is safe in a message.
+func Quoted(id string) string {
+	return strconv.Quote(strings.ToValidUTF8(id[:min(len(id), LongestName)], ""))
 }
 
 // A Detail is one of several issues.

@@ -39,14 +39,23 @@ func (s *EventStream) Data(data any) error {
 	return s.Flush(fmt.Sprintf("data: %s\n\n", body))
 }
 
-// Event writes a named event. JSON contains no line breaks, so its data is
-// one line.
+// Event writes a named event.
 func (s *EventStream) Event(name string, data any) error {
-	body, err := Marshal(data)
+	text, err := EventText(name, data)
 	if err != nil {
 		return err
 	}
-	return s.Flush(fmt.Sprintf("event: %s\ndata: %s\n\n", name, body))
+	return s.Flush(text)
+}
+
+// EventText returns the text of a named event. JSON contains no line breaks, so its data is
+// one line.
+func EventText(name string, data any) (string, error) {
+	body, err := Marshal(data)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("event: %s\ndata: %s\n\n", name, body), nil
 }
 
 // Ping writes a comment, which keeps an idle connection open.
