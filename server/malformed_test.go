@@ -98,10 +98,11 @@ var malformedBodies = map[string][]string{
 	"/v1/responses": {
 		`{}`, `{"input":5}`, `{"input":[]}`, `{"input":[{"type":"item_reference","id":"x"}]}`, `{"input":[{"role":"user"}]}`, `{"input":[{"type":"function_call_output","call_id":5,"output":"x"}]}`,
 		`{"input":[{"type":"function_call_output","call_id":"x"}]}`, `,"text":5`, `,"text":{"fromat":{}}`, `,"text":{"format":{}}`, `,"text":{"format":{"type":"json_schema"}}`, `,"text":{"format":{"type":"yaml"}}`,
-		`,"text":{"format":{"type":"json_schema","name":"x","strict":true,"schema":{"$ref":"https://example.com/x"}}}`, `,"text":{"verbosity":"some"}`, `,"previous_response_id":"x"`, `,"conversation":"x"`, `,"background":true`,
+		`,"text":{"format":{"type":"json_schema","name":"x","strict":true,"schema":{"$ref":"https://example.com/x"}}}`, `,"text":{"verbosity":"some"}`, `,"previous_response_id":"x"`, `,"conversation":"x"`, `,"conversation":5`, `,"background":5`, `,"background":true,"store":false`,
 		`,"truncation":"some"`, `,"max_output_tokens":0`, `,"tools":[{"type":"teleport"}]`, `,"tools":[{"name":"a"}]`, `,"tools":[{"type":"function","name":""}]`, `,"tools":[{"type":"function","name":"a","function":{}}]`,
 		`,"context_management":[{"type":"summary"}]`, `,"multi_agent":{"enabled":true}`, `,"signals":{"samples":3},"stream":true`, `,"include":5`, `,"instructions":5`, `,"reasoning":{"efort":"low"}`, `,"text":{"format":{"type":"json_object"}},"grammar":"root ::= \"x\""`,
 	},
+	"/v1/conversations": {`[]`, `{"items":5}`, `{"items":[5]}`, `{"items":[{"role":"user"}]}`, `{"items":[{"type":"item_reference","id":"x"}]}`, `{"metadata":5}`, `{"metadata":{"a":5}}`, `{"item":[]}`},
 	"/v1/messages": {
 		``, `{}`, `{"model":"tiny","max_tokens":9}`, `{"model":"tiny","max_tokens":9,"messages":[]}`, `{"max_tokens":9,"messages":[{"role":"user","content":"x"}]}`, `{"model":"tiny","messages":[{"role":"user","content":"x"}]}`,
 		`{"model":"tiny","max_tokens":9,"messages":[{"role":"robot","content":"x"}]}`, `{"model":"tiny","max_tokens":9,"messages":[{"role":"user"}]}`, `{"model":"tiny","max_tokens":9,"messages":[{"role":"user","content":5}]}`,

@@ -64,7 +64,7 @@ func (q *responsesRequest) readInput(o *wire.Object) error {
 func (in *inputReader) list(o *wire.Object, name string) error {
 	items, err := o.List(name)
 	if err != nil {
-		return o.WrongType(name, "a string or an array of items")
+		return o.WrongType(name, "an array of items")
 	}
 	raws, err := o.Raws(name)
 	if err != nil {

@@ -207,7 +207,7 @@ func (a replay) Write(w http.ResponseWriter, _ *http.Request) error {
 		if status != is.Status {
 			members["output"], members["usage"], members["error"], members["incomplete_details"] = json.RawMessage(`[]`), json.RawMessage(`null`), json.RawMessage(`null`), json.RawMessage(`null`)
 			members["status"] = json.RawMessage(strconv.Quote(status))
-			for _, name := range []string{"x_constraint", "signals", "assessment", "warnings"} {
+			for _, name := range []string{"x_constraint", "x_signals", "x_assessment", "warnings"} {
 				delete(members, name)
 			}
 		}

@@ -3,6 +3,7 @@ test. The clients' own types judge the answers."""
 
 import os
 import sys
+import time
 import traceback
 
 import anthropic
@@ -101,6 +102,82 @@ def test_fields_without_effect():
         context_management={"edits": [{"type": "compact_20260112"}]},
     )
     assert got.content[0].text == GREETING and got.context_management.applied_edits == []
+
+
+def ended(c, response):
+    """Asks for a response in the background until it has ended, as OpenAI's guide does."""
+    while response.status in ("queued", "in_progress"):
+        time.sleep(0.01)
+        response = c.responses.retrieve(response.id)
+        strictly(Response, response)
+    return response
+
+
+def test_background():
+    c = gpt(HELLO)
+    begun = c.responses.create(model="tiny", input="a", temperature=0, background=True)
+    strictly(Response, begun)
+    assert begun.status == "queued" and begun.background
+    got = ended(c, begun)
+    assert got.status == "completed" and got.output_text == GREETING, got
+    assert c.responses.cancel(begun.id).status == "completed"
+    c.responses.delete(begun.id)
+
+    events = list(c.responses.create(model="tiny", input="a", temperature=0, background=True, stream=True))
+    for event in events:
+        strictly(type(event), event)
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    assert [event.type for event in events][:3] == ["response.created", "response.queued", "response.in_progress"]
+    assert events[-1].response.output_text == GREETING
+    again = list(c.responses.retrieve(events[0].response.id, stream=True, starting_after=4))
+    assert [event.sequence_number for event in again] == list(range(5, len(events)))
+    with c.responses.stream(response_id=events[0].response.id) as stream:
+        assert stream.get_final_response().output_text == GREETING
+    with c.responses.stream(model="tiny", input="a", temperature=0, background=True) as stream:
+        assert stream.get_final_response().output_text == GREETING
+
+    # Texts at random, without end: a schema that needs many.
+    long = {"format": {"type": "json_schema", "name": "x", "schema": {"type": "string", "minLength": 3000}}}
+    begun = gpt(RANDOM).responses.create(model="tiny", input="a", background=True, text=long, max_output_tokens=3500)
+    got = gpt(RANDOM).responses.cancel(begun.id)
+    assert got.status == "cancelled", got.status
+    assert gpt(RANDOM).responses.retrieve(begun.id).status == "cancelled"
+    for mistake in (lambda: c.responses.create(model="tiny", input="a", background=True, store=False), lambda: c.responses.cancel("resp_none")):
+        try:
+            mistake()
+        except (openai.BadRequestError, openai.NotFoundError):
+            continue
+        raise AssertionError("no error")
+
+
+def test_conversations():
+    c = gpt(HELLO)
+    talk = c.conversations.create(metadata={"topic": "tea"}, items=[{"type": "message", "role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])
+    strictly(type(talk), talk)
+    assert c.conversations.retrieve(talk.id).metadata == {"topic": "tea"}
+    assert c.conversations.update(talk.id, metadata={"mood": "calm"}).metadata == {"mood": "calm"}
+    first = c.responses.create(model="tiny", input="c", temperature=0, conversation=talk.id)
+    strictly(Response, first)
+    assert first.conversation.id == talk.id
+    ended(c, c.responses.create(model="tiny", input="d", temperature=0, conversation={"id": talk.id}, background=True))
+    items = list(c.conversations.items.list(talk.id, order="asc", limit=2))
+    for item in items:
+        strictly(type(item), item)
+    assert [item.content[0].text for item in items] == ["a", "b", "c", GREETING, "d", GREETING], items
+    added = c.conversations.items.create(talk.id, items=[{"role": "user", "content": "e"}])
+    strictly(type(added), added)
+    one = c.conversations.items.retrieve(added.first_id, conversation_id=talk.id)
+    assert one.content[0].text == "e"
+    c.conversations.items.delete(one.id, conversation_id=talk.id)
+    assert len(list(c.conversations.items.list(talk.id))) == 6
+    assert c.conversations.delete(talk.id).deleted
+    assert c.conversations.create().id
+    for mistake in (lambda: c.conversations.retrieve(talk.id), lambda: c.responses.create(model="tiny", input="a", conversation=talk.id)):
+        try:
+            mistake()
+        except openai.NotFoundError:
+            continue
+        raise AssertionError("no error")
 
 
 def test_functions():

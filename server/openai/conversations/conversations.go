@@ -87,7 +87,6 @@ func NoRoom(err error) error {
 
 // readMetadata reads metadata: texts by name.
 func readMetadata(o *wire.Object) (map[string]string, error) {
-	const want = "an object of texts"
 	out := map[string]string{}
 	given, err := o.Child("metadata")
 	if err != nil || given == nil {
@@ -99,7 +98,7 @@ func readMetadata(o *wire.Object) (map[string]string, error) {
 	for _, name := range given.Names {
 		value := ""
 		if err := json.Unmarshal(given.Members[name], &value); err != nil || string(given.Members[name]) == "null" {
-			return nil, o.WrongType("metadata", want)
+			return nil, wire.Invalid("metadata", "the value of %s in metadata must be a text, not %s", wire.Quoted(name), wire.Sketch(given.Members[name]))
 		}
 		if len([]rune(name)) > mostKey || len([]rune(value)) > mostValue {
 			return nil, wire.Invalid("metadata", "a name in metadata may have %d characters, and a text %d", mostKey, mostValue)
