@@ -153,7 +153,7 @@ var explanations = map[string]explanation{
 	"schema_limit":                {"400", "a schema exceeds a limit", "`details` has the limit's name and flag; [limits](../limits.md)"},
 	"server_restarted":            {"200", "in `error` of a response: it was being made in the background when the server stopped", "ask again"},
 	"shutting_down":               {"503", "the server is shutting down", "retry after `Retry-After`, elsewhere"},
-	"storage_unwritable":          {"503", "the disk is full or can't be written: feedback and saved slots are not stored", "make room; answers go on meanwhile"},
+	"storage_unwritable":          {"503", "the disk is full or can't be written: feedback, saved slots, conversations and responses in the background are not stored", "make room; answers go on meanwhile"},
 	"text_too_long":               {"413", "`/tokenize` was sent more text than it takes", "send it in parts; [limits](../operate/limits.md)"},
 	"thread_unsupported_request":  {"400", "Anthropic's message threads are not kept", "send the whole conversation; Anthropic's clients do so by themselves"},
 	"timeout":                     {"504", "the request exceeded its time limit", "raise `timeout` or `--request-timeout`, or ask for less"},

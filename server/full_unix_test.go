@@ -116,6 +116,15 @@ func TestFullDisk(t *testing.T) {
 		} else if status, got := fetch(t, url+"/v1/responses/"+got["id"].(string)); status != 404 {
 			t.Errorf("%s: a response that is not stored: %d %v", name, status, got)
 		}
+		for path, body := range map[string]string{"/v1/responses": backgroundBody(`"max_output_tokens": 60`), "/v1/conversations": `{}`} { // are stored, or refused
+			status, _, got = post(t, url+path, body)
+			if writable && status == 200 && path == "/v1/responses" {
+				reached(t, url, "", got["id"].(string), "completed")
+			}
+			if writable && status != 200 || !writable && (status != http.StatusServiceUnavailable || at(got, "error", "code") != "storage_unwritable") {
+				t.Errorf("%s: %s: %d %v", name, path, status, got)
+			}
+		}
 		for _, id := range ids {
 			if status, got := fetch(t, url+"/v1/responses/"+id); status != 200 || got["id"] != id {
 				t.Errorf("%s: %s: %d %v", name, id, status, got)

@@ -115,6 +115,9 @@ func (run *Run) end() {
 	}
 	run.log.wake()
 	close(run.done)
+	for len(r.runs)-r.count > mostEnded {
+		r.shorten()
+	}
 }
 
 // Forget drops the run's events. A run that has not ended goes on.

@@ -174,6 +174,23 @@ func TestShorten(t *testing.T) {
 	}
 }
 
+// TestMostEnded checks that of runs that have ended only the newest are known, and that an owner with few keeps them.
+func TestMostEnded(t *testing.T) {
+	r := New(Limits{Number: 2, PerOwner: 2, Bytes: 1 << 20, Keep: time.Minute})
+	end := func(owner, id string) {
+		run := begin(t, r, owner, id)
+		run.Cancel(ErrCancelled)
+		<-run.Done()
+	}
+	end("ann", "first")
+	for i := range 2 * mostEnded {
+		end("bob", fmt.Sprint(i))
+	}
+	if len(r.runs) > mostEnded+1 || r.Get("ann", "first") == nil || r.Get("bob", "0") != nil || r.Get("bob", fmt.Sprint(2*mostEnded-1)) == nil {
+		t.Error(len(r.runs))
+	}
+}
+
 // TestClose checks that closing waits, ends what is left then, and that nothing begins afterwards.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

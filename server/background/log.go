@@ -64,22 +64,34 @@ func (run *Run) Event(name string, data any) error {
 // Ping does nothing: no connection has to be kept open.
 func (run *Run) Ping() error { return nil }
 
-// shorten drops events of the owner with the most: all of the run that ended first, or else the first of the run with the
-// most. The caller holds the lock.
+// mostEnded is how many runs that have ended are known.
+const mostEnded = 256
+
+// shorten drops events of the owner with the most, in bytes or, of runs that have ended, in runs: all of the run that ended
+// first, or else the first of the run with the most. The caller holds the lock.
 func (r *Runs) shorten() {
 	of := map[string]int64{}
+	size := func(run *Run) int64 {
+		switch {
+		case r.bytes > r.limits.Bytes:
+			return run.log.bytes
+		case run.ended:
+			return 1
+		}
+		return 0
+	}
 	for _, run := range r.runs {
-		of[run.owner] += run.log.bytes
+		of[run.owner] += size(run)
 	}
 	var most string
-	for owner, bytes := range of {
-		if bytes > of[most] {
+	for owner, n := range of {
+		if n > of[most] {
 			most = owner
 		}
 	}
 	var oldest, largest *Run
 	for _, run := range r.runs {
-		if run.owner != most || run.log.bytes == 0 {
+		if run.owner != most || size(run) == 0 {
 			continue
 		}
 		if run.ended && (oldest == nil || run.at.Before(oldest.at)) {

@@ -71,10 +71,7 @@ func (s *Handlers) begin(r *http.Request, q *responsesRequest) (wire.Answer, err
 	b.backgroundSink = &backgroundSink{&responsesSink{events: run, generation: g, request: q, response: q.reply(m.Name)}, b, run}
 	b.response.ID, b.response.Status, b.response.Background = run.ID, "queued", true
 	if err := q.put(b.response, q.Stream); err != nil {
-		if errors.Is(err, stored.ErrTooLarge) || errors.Is(err, stored.ErrNoRoom) {
-			return nil, conversations.NoRoom(err)
-		}
-		return nil, err
+		return nil, notStored(err)
 	}
 	state, err := b.show("response.created", "response.queued")
 	if err != nil {
@@ -152,7 +149,7 @@ func (b *backgroundResponse) work() {
 	b.api.Ended(Work{Note: b.note, Status: b.response.Status, Took: time.Since(begun), Err: err})
 }
 
-// keep stores the response as it is at the end. If there is no room for it, it has failed.
+// keep stores the response as it is at the end. If that can't be, it has failed.
 func (b *backgroundResponse) keep() error {
 	out, q := b.response, b.responsesSink.request
 	if out.Status == "completed" || out.Status == "incomplete" {
@@ -162,11 +159,20 @@ func (b *backgroundResponse) keep() error {
 	}
 	// The numbers of events follow from the answer only if it was not streamed, and has begun.
 	err := q.put(out, q.Stream || !b.begun || out.Status == "failed")
+	if err == nil {
+		return nil
+	}
+	err = notStored(err)
+	p := problem.Describe(err)
+	out.fail(&p)
+	out.Output, out.Usage = []responseItem{}, nil
+	return errors.Join(err, q.put(out, true))
+}
+
+// notStored returns the error for a response that could not be stored, and has to be.
+func notStored(err error) error {
 	if errors.Is(err, stored.ErrTooLarge) || errors.Is(err, stored.ErrNoRoom) {
-		p := problem.Describe(conversations.NoRoom(err))
-		out.fail(&p)
-		out.Output, out.Usage = []responseItem{}, nil
-		err = errors.Join(conversations.NoRoom(err), q.put(out, true))
+		return conversations.NoRoom(err)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -40,7 +41,10 @@ func (k *kept) get(id string) (*stored.Response, *background.Run, error) {
 		return nil, nil, err
 	}
 	one.Running, one.Streamed = false, true
-	return one, run, k.responses.Put(one)
+	if err := k.responses.Put(one); err != nil {
+		k.log.Error("storing a response failed", slog.Any("error", err)) // the next request finds out again
+	}
+	return one, run, nil
 }
 
 // GetResponse handles GET /v1/responses/ID: the response, or its events.
