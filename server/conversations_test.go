@@ -243,6 +243,23 @@ func TestConversationGone(t *testing.T) {
 	}
 }
 
+// TestConversationCancelled checks that a response that was cancelled, or has failed, adds nothing to its conversation.
+func TestConversationCancelled(t *testing.T) {
+	opt, more := slow(t)
+	_, url := start(t, setup{opt: opt})
+	id := conversation(t, url, "", `{}`)
+	made := queue(t, url, "", backgroundBody(fmt.Sprintf(`"conversation": %q, `, id)+more))
+	reached(t, url, "", made, "in_progress")
+	if status, got := sendAs(t, "POST", url+"/v1/responses/"+made+"/cancel", "", ""); status != 200 || at(got, "conversation", "id") != id {
+		t.Errorf("%d %v", status, got)
+	}
+	made = queue(t, url, "", backgroundBody(fmt.Sprintf(`"conversation": %q, "instructions": %q`, id, strings.Repeat("word ", 5000))))
+	reached(t, url, "", made, "failed")
+	if got := itemsOf(t, url, "", id); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestConversationsFile checks that conversations survive a restart, with what responses added, and that they count among
 // what is stored.
 func TestConversationsFile(t *testing.T) {

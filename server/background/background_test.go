@@ -118,6 +118,11 @@ func TestFollow(t *testing.T) {
 		if _, err := follow(run, 0); !errors.Is(err, ErrGone) {
 			t.Error(err)
 		}
+		w := httptest.NewRecorder()
+		err = Events{Run: run, After: 0}.Write(w, httptest.NewRequest("GET", "/", nil))
+		if !errors.Is(err, ErrGone) || !strings.Contains(w.Body.String(), `"code":"events_not_kept"`) {
+			t.Error(err, w.Body)
+		}
 	})
 }
 

@@ -93,16 +93,19 @@ type rawState []byte
 // MarshalJSON implements json.Marshaler.
 func (s rawState) MarshalJSON() ([]byte, error) { return s, nil }
 
-// show sends events about the whole answer, which clients who ask see from now on.
+// show makes the answer as it is what clients see who ask, and sends events about it.
 func (b *backgroundResponse) show(kinds ...string) (rawState, error) {
+	state, err := wire.Marshal(b.response)
+	if err != nil {
+		return nil, err
+	}
+	b.run.Set(state)
 	for _, kind := range kinds {
 		if err := b.send(responseEvent{Type: kind, Response: b.response, Timings: b.timings}); err != nil {
 			return nil, err
 		}
 	}
-	state, err := wire.Marshal(b.response)
-	b.run.Set(state)
-	return state, err
+	return state, nil
 }
 
 // progress tells, once, that the response is being made.

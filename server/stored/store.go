@@ -34,9 +34,9 @@ type Limits struct {
 
 // Errors of a store.
 var (
-	ErrNotFound = errors.New("stored: there is no such response: it was not stored, was deleted, or has made room for others")
-	ErrTooLarge = errors.New("stored: the response is larger than all that may be stored")
-	ErrNoRoom   = errors.New("stored: the response is too large beside those of other clients")
+	ErrNotFound = errors.New("stored: there is nothing of that id: it was not stored, was deleted, or has made room for others")
+	ErrTooLarge = errors.New("stored: it is larger than all that may be stored")
+	ErrNoRoom   = errors.New("stored: it is too large beside those of other clients")
 )
 
 // A Store stores responses. It is safe for concurrent use.
