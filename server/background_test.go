@@ -20,6 +20,7 @@ import (
 	"github.com/stencil-json/stencil/backend/scripted"
 	"github.com/stencil-json/stencil/engine"
 	"github.com/stencil-json/stencil/internal/poll"
+	"github.com/stencil-json/stencil/server/access"
 	"github.com/stencil-json/stencil/server/background"
 )
 
@@ -382,7 +383,7 @@ func TestBackgroundDelete(t *testing.T) {
 
 func TestBackgroundBounds(t *testing.T) {
 	opt, goOn := gated(t)
-	_, url := start(t, setup{reply: "fine", opt: opt, eng: engine.Config{Parallel: 1, Queue: 1}, cfg: Config{Background: background.Limits{Number: 3, PerOwner: 2}}})
+	_, url := start(t, setup{reply: "fine", opt: opt, eng: engine.Config{Parallel: 1, Queue: 1}, cfg: Config{Access: access.Config{Keys: []string{"ann", "bob", "eve"}}, Background: background.Limits{Number: 3, PerClient: 2}}})
 	body := backgroundBody(`"max_output_tokens": 60`)
 	ids := []string{queue(t, url, "ann", body), queue(t, url, "ann", body)}
 	for _, key := range []string{"ann", "bob"} {

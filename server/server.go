@@ -82,7 +82,7 @@ func (c Config) withDefaults() Config {
 	c.Responses.Bytes = cmp.Or(c.Responses.Bytes, 64<<20)
 	c.Responses.Time = cmp.Or(c.Responses.Time, 24*time.Hour)
 	c.Background.Number = cmp.Or(c.Background.Number, 64)
-	c.Background.PerOwner = cmp.Or(c.Background.PerOwner, 16)
+	c.Background.PerClient = cmp.Or(c.Background.PerClient, 16)
 	c.Background.Bytes = cmp.Or(c.Background.Bytes, 64<<20)
 	c.Background.Keep = cmp.Or(c.Background.Keep, 5*time.Minute)
 	if c.Log == nil {

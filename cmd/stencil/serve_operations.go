@@ -47,7 +47,7 @@ func (f *serveFlags) registerResponses(flags *pflag.FlagSet) {
 	flags.Int64Var(&c.Responses.Bytes, "responses-bytes", 64<<20, "maximum size of the kept responses in bytes")
 	flags.DurationVar(&c.Responses.Time, "responses-time", 24*time.Hour, "time after its last use for which a response is kept")
 	flags.IntVar(&c.Background.Number, "background-max", 64, "number of responses that may be made in the background at a time; 0: none")
-	flags.IntVar(&c.Background.PerOwner, "background-max-per-key", 16, "number of those of one API key, or of all clients without one")
+	flags.IntVar(&c.Background.PerClient, "background-max-per-key", 16, "number of those of one API key or, without keys, of one address")
 }
 
 // checkResponses checks the flags of registerResponses. In a server configuration, 0 means the default.
@@ -59,7 +59,7 @@ func (f *serveFlags) checkResponses() error {
 	if c.Responses.Number == 0 {
 		c.Responses.Number = -1
 	}
-	if c.Background.Number < 0 || c.Background.PerOwner <= 0 {
+	if c.Background.Number < 0 || c.Background.PerClient <= 0 {
 		return errors.New("--background-max must not be negative, --background-max-per-key must be positive")
 	}
 	if c.Background.Number == 0 {

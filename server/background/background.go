@@ -13,10 +13,10 @@ import (
 
 // Limits limit runs.
 type Limits struct {
-	Number   int           // of runs that have not ended; negative: none
-	PerOwner int           // of those, an owner's
-	Bytes    int64         // of events kept
-	Keep     time.Duration // for which events are kept after the end
+	Number    int           // of runs that have not ended; negative: none
+	PerClient int           // of those, a client's
+	Bytes     int64         // of events kept
+	Keep      time.Duration // for which events are kept after the end
 }
 
 // Causes with which the context of a run ends.
@@ -33,7 +33,7 @@ type Runs struct {
 	mu      sync.Mutex
 	runs    map[string]*Run // also those that have ended, while their events are kept
 	count   int             // of those that have not ended
-	of      map[string]int  // by owner
+	of      map[string]int  // by client
 	bytes   int64           // of all events
 	closing bool
 }
@@ -47,7 +47,8 @@ func New(limits Limits) *Runs {
 type Run struct {
 	ID     string
 	runs   *Runs
-	owner  string
+	client string // whose work it is
+	owner  string // who can get it
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	done   chan struct{}
@@ -59,8 +60,8 @@ type Run struct {
 	at    time.Time // of the end
 }
 
-// Reserve makes place for a run, which ends with Abandon or after Go.
-func (r *Runs) Reserve(ctx context.Context, owner, id string) (*Run, error) {
+// Reserve makes place for a run of a client, which ends with Abandon or after Go.
+func (r *Runs) Reserve(ctx context.Context, client, owner, id string) (*Run, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -68,17 +69,17 @@ func (r *Runs) Reserve(ctx context.Context, owner, id string) (*Run, error) {
 		return nil, errClosing
 	case r.limits.Number <= 0:
 		return nil, errNone
-	case r.of[owner] >= r.limits.PerOwner && r.limits.PerOwner < r.limits.Number:
-		return nil, errMany(fmt.Sprintf("this client has %d background responses that have not ended, as many as one may", r.of[owner]))
+	case r.of[client] >= r.limits.PerClient && r.limits.PerClient < r.limits.Number:
+		return nil, errMany(fmt.Sprintf("this client has %d background responses that have not ended, as many as one may", r.of[client]))
 	case r.count >= r.limits.Number:
 		return nil, errMany(fmt.Sprintf("there are %d background responses that have not ended, as many as may be", r.count))
 	}
-	run := &Run{ID: id, runs: r, owner: owner, done: make(chan struct{})}
+	run := &Run{ID: id, runs: r, client: client, owner: owner, done: make(chan struct{})}
 	run.log.changed = make(chan struct{})
 	run.ctx, run.cancel = context.WithCancelCause(ctx)
 	r.runs[id] = run
 	r.count++
-	r.of[owner]++
+	r.of[client]++
 	return run, nil
 }
 
@@ -110,8 +111,8 @@ func (run *Run) end() {
 	run.ended, run.at, run.state = true, time.Now(), nil
 	run.cancel(nil)
 	r.count--
-	if r.of[run.owner]--; r.of[run.owner] == 0 {
-		delete(r.of, run.owner)
+	if r.of[run.client]--; r.of[run.client] == 0 {
+		delete(r.of, run.client)
 	}
 	run.log.wake()
 	close(run.done)

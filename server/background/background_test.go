@@ -14,12 +14,12 @@ import (
 	"github.com/stencil-json/stencil/server/wire"
 )
 
-var limits = Limits{Number: 3, PerOwner: 2, Bytes: 1 << 20, Keep: time.Minute}
+var limits = Limits{Number: 3, PerClient: 2, Bytes: 1 << 20, Keep: time.Minute}
 
 // begin starts a run that ends with its context.
 func begin(t *testing.T, r *Runs, owner, id string) *Run {
 	t.Helper()
-	run, err := r.Reserve(t.Context(), owner, id)
+	run, err := r.Reserve(t.Context(), "key "+owner, owner, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,15 +37,15 @@ func codeOf(err error) string {
 func TestNumbers(t *testing.T) {
 	r := New(limits)
 	first := begin(t, r, "ann", "a")
-	second, err := r.Reserve(t.Context(), "ann", "b")
+	second, err := r.Reserve(t.Context(), "key ann", "ann", "b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Reserve(t.Context(), "ann", "c"); codeOf(err) != "too_many_background" {
+	if _, err := r.Reserve(t.Context(), "key ann", "ann", "c"); codeOf(err) != "too_many_background" {
 		t.Error(err)
 	}
 	begin(t, r, "bob", "d")
-	if _, err := r.Reserve(t.Context(), "eve", "e"); codeOf(err) != "too_many_background" {
+	if _, err := r.Reserve(t.Context(), "key eve", "eve", "e"); codeOf(err) != "too_many_background" {
 		t.Error(err)
 	}
 	second.Abandon()
@@ -63,7 +63,7 @@ func TestNumbers(t *testing.T) {
 	if len(r.of) != 1 {
 		t.Error(r.of)
 	}
-	if _, err := New(Limits{Number: -1}).Reserve(t.Context(), "", "a"); codeOf(err) != "not_offered" {
+	if _, err := New(Limits{Number: -1}).Reserve(t.Context(), "key ", "", "a"); codeOf(err) != "not_offered" {
 		t.Error(err)
 	}
 }
@@ -78,7 +78,7 @@ func follow(run *Run, after int) (string, error) {
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(limits)
-		run, err := r.Reserve(t.Context(), "ann", "a")
+		run, err := r.Reserve(t.Context(), "key ann", "ann", "a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestFollowerLeaves(t *testing.T) {
 
 // TestShorten checks whose events make room: those of the owner with most, first of runs that have ended.
 func TestShorten(t *testing.T) {
-	r := New(Limits{Number: 10, PerOwner: 10, Bytes: 3000, Keep: time.Minute})
+	r := New(Limits{Number: 10, PerClient: 10, Bytes: 3000, Keep: time.Minute})
 	write := func(run *Run, times int) {
 		for range times {
 			if err := run.Event("e", strings.Repeat("x", 100)); err != nil {
@@ -181,7 +181,7 @@ func TestShorten(t *testing.T) {
 
 // TestMostEnded checks that of runs that have ended only the newest are known, and that an owner with few keeps them.
 func TestMostEnded(t *testing.T) {
-	r := New(Limits{Number: 2, PerOwner: 2, Bytes: 1 << 20, Keep: time.Minute})
+	r := New(Limits{Number: 2, PerClient: 2, Bytes: 1 << 20, Keep: time.Minute})
 	end := func(owner, id string) {
 		run := begin(t, r, owner, id)
 		run.Cancel(ErrCancelled)
@@ -201,7 +201,7 @@ func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(limits)
 		run := begin(t, r, "ann", "a")
-		quick, err := r.Reserve(t.Context(), "bob", "b")
+		quick, err := r.Reserve(t.Context(), "key bob", "bob", "b")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestClose(t *testing.T) {
 		if took := time.Since(begun); took != time.Minute || cause != nil || !errors.Is(context.Cause(run.Context()), ErrClosed) || r.Active() != 0 {
 			t.Error(took, cause, context.Cause(run.Context()))
 		}
-		if _, err := r.Reserve(t.Context(), "ann", "c"); codeOf(err) != "shutting_down" {
+		if _, err := r.Reserve(t.Context(), "key ann", "ann", "c"); codeOf(err) != "shutting_down" {
 			t.Error(err)
 		}
 	})

@@ -67,7 +67,7 @@ func (run *Run) Ping() error { return nil }
 // mostEnded is how many runs that have ended are known.
 const mostEnded = 256
 
-// shorten drops events of the owner with the most, in bytes or, of runs that have ended, in runs: all of the run that ended
+// shorten drops events of the client with the most, in bytes or, of runs that have ended, in runs: all of the run that ended
 // first, or else the first of the run with the most. The caller holds the lock.
 func (r *Runs) shorten() {
 	of := map[string]int64{}
@@ -81,17 +81,17 @@ func (r *Runs) shorten() {
 		return 0
 	}
 	for _, run := range r.runs {
-		of[run.owner] += size(run)
+		of[run.client] += size(run)
 	}
 	var most string
-	for owner, n := range of {
+	for client, n := range of {
 		if n > of[most] {
-			most = owner
+			most = client
 		}
 	}
 	var oldest, largest *Run
 	for _, run := range r.runs {
-		if run.owner != most || size(run) == 0 {
+		if run.client != most || size(run) == 0 {
 			continue
 		}
 		if run.ended && (oldest == nil || run.at.Before(oldest.at)) {

@@ -49,7 +49,7 @@ func (s *Handlers) begin(r *http.Request, q *responsesRequest) (wire.Answer, err
 			note.End()
 		}
 	}()
-	run, err := s.Background.Reserve(ctx, q.owner, wire.NewID("resp_"))
+	run, err := s.Background.Reserve(ctx, wire.ClientOf(r), q.owner, wire.NewID("resp_"))
 	if err != nil {
 		return nil, err
 	}
