@@ -30,6 +30,7 @@ CONVERSATIONS = [("Oslo", "Tokyo", "Lisbon"), ("Cairo", "Lima", "Quito")]
 def environments():
     """Runs each framework in its own environment."""
     url, name, *asked = sys.argv[1:]
+    url = url.removesuffix("/v1")
     folder = os.environ.get("LOOPS", os.path.expanduser("~/.cache/stencil/loops"))
     for framework in asked or GROUPS:
         group = GROUPS[framework]

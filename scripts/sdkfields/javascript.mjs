@@ -25,7 +25,7 @@ function* descendants(node) {
 function text(node) {
   if (ts.isTaggedTemplateExpression(node)) node = node.template;
   if (ts.isStringLiteralLike(node)) return node.text;
-  if (ts.isTemplateExpression(node)) return node.head.text + node.templateSpans.map((span) => '{}' + span.literal.text).join('');
+  if (ts.isTemplateExpression(node)) return node.head.text + node.templateSpans.map((span) => `{${ts.isIdentifier(span.expression) ? span.expression.text : ''}}` + span.literal.text).join('');
 }
 
 // request returns the verb and the path of a request that code sends, if it does; one that another function sends for it is followed.
@@ -36,7 +36,7 @@ function request(code, depth = 0) {
     const verb = { post: 'POST', get: 'GET', delete: 'DELETE', del: 'DELETE', getAPIList: 'GET', processStreamableRequest: 'POST' }[name];
     let to = verb && call.arguments.map(text).find((one) => one !== undefined)?.replace(/\?.*/, '');
     if (to && name === 'processStreamableRequest') to = `/api/${to}`;
-    if (to && /^({})?\/\w/.test(to)) return [verb, to.replace(/^{}/, '')];
+    if (to && /^({\w*})?\/\w/.test(to)) return [verb, to.replace(/^{\w*}/, '')];
   }
   if (depth) return;
   for (const call of called.filter((one) => ts.isIdentifier(one.expression))) {
@@ -96,12 +96,13 @@ for (const [name, prefix, dir] of [['openai', '/v1', 'resources'], ['@anthropic-
         const fields = {};
         for (const one of method.parameters.filter((p) => /^(body|query|params|request)$/.test(p.name.getText()))) {
           for (const [field, types] of members(checker, checker.getTypeAtLocation(one), method)) {
+            if (to[1].includes(`{${field}}`)) continue;
             const inner = new Map();
             types.forEach((type) => members(checker, type, method, inner));
             fields[field] = [...new Set([...(fields[field] ?? []), ...inner.keys()])].sort();
           }
         }
-        out.push({ sdk, method: to[0], path: prefix + to[1], fields });
+        out.push({ sdk, method: to[0], path: prefix + to[1].replace(/{\w*}/g, '{}'), fields });
       }
     }
   }
