@@ -73,13 +73,25 @@ func (q *messagesRequest) readAnthropicTools(o *wire.Object) error {
 		return err
 	}
 	q.Tools = &request.ToolSet{Mode: request.ToolsAuto, Parallel: true}
+	defer func() {
+		if len(q.Tools.Tools) == 0 {
+			q.Tools = nil // there was none but a search for tools
+		}
+	}()
 	for _, t := range list {
 		kind := "custom"
 		if err := t.Str("type", &kind); err != nil {
 			return err
 		}
 		if kind != "custom" {
-			return wire.NotOffered(t.Path+"type", fmt.Sprintf("a tool of type %q", kind))
+			known, err := q.readBuiltin(t, kind)
+			if err == nil && !known {
+				err = wire.NotOffered(t.Path+"type", fmt.Sprintf("a tool of type %q, which the client can't run,", kind))
+			}
+			if err != nil {
+				return err
+			}
+			continue
 		}
 		if err := t.Only("type", "name", "description", "input_schema", "strict", "cache_control", "input_examples",
 			"defer_loading", "allowed_callers", "eager_input_streaming", "return", "returns"); err != nil {

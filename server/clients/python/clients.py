@@ -10,9 +10,10 @@ import anthropic
 import ollama
 import openai
 from anthropic import beta_tool
+from anthropic.types.beta import BetaMemoryTool20250818Command
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter
 
 HELLO, RANDOM, ANSWERING, THINKER = (os.environ["STENCIL_" + name] for name in ("HELLO", "RANDOM", "ANSWERING", "THINKER"))
 GREETING = "hello wörld"
@@ -178,6 +179,19 @@ def test_conversations():
         except openai.NotFoundError:
             continue
         raise AssertionError("no error")
+
+
+def test_client_tools():
+    c = claude(RANDOM)
+    for kind, name in (("bash_20250124", "bash"), ("text_editor_20250728", "str_replace_based_edit_tool"), ("memory_20250818", "memory")):
+        got = c.beta.messages.create(model="tiny", max_tokens=400, messages=ASK, tools=[{"type": kind, "name": name}], tool_choice={"type": "tool", "name": name})
+        call = got.content[0]
+        strictly(type(got), got)
+        assert call.type == "tool_use" and call.name == name and call.input, call
+        if name == "memory":
+            TypeAdapter(BetaMemoryTool20250818Command).validate_python(call.input)
+        result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call.id, "content": "done"}]}
+        c.beta.messages.create(model="tiny", max_tokens=5, messages=[*ASK, {"role": "assistant", "content": got.content}, result], tools=[{"type": kind, "name": name}])
 
 
 def test_functions():
