@@ -114,7 +114,7 @@ func TestCustomTools(t *testing.T) {
 func TestCustomChatTools(t *testing.T) {
 	_, url := start(t, setup{next: scripted.Random(3)})
 	path := url + "/v1/chat/completions"
-	const tools = `"parallel_tool_calls": false, "tools": [
+	const tools = `"temperature": 0, "parallel_tool_calls": false, "tools": [
 		{"type": "function", "function": {"name": "look"}},
 		{"type": "custom", "custom": {"name": "free", "format": {"type": "text"}}},
 		{"type": "custom", "custom": {"name": "patch", "description": "d", "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a\"[bc]{3}"}}}}]`

@@ -126,7 +126,7 @@ func TestMinTokens(t *testing.T) {
 	v := infillVocab(t)
 	end, _ := v.EOS()
 	ends := func(history []int32, logits []float32) { // at every place it would rather end, and else writes "a"
-		logits[end], logits['a'] = 20, 10
+		logits[end], logits['a'] = 200, 100
 	}
 	_, url := start(t, setup{vocab: v, next: ends})
 	generated := func(got map[string]any) any {
